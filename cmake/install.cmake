@@ -1,0 +1,41 @@
+# Headers, both libraries, the command, the CMake package, pkg-config and the documents. Everything installed is
+# relocatable: `cmake --install build --prefix ANYWHERE` needs no new configuration.
+include(CMakePackageConfigHelpers)
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/stockade)
+install(TARGETS stockade EXPORT stockadeTargets)
+install(TARGETS stockade_static EXPORT stockadeStaticTargets)
+install(DIRECTORY include/stockade TYPE INCLUDE)
+install(FILES LICENSE README.md CHANGELOG.md SECURITY.md TYPE DOC)
+install(DIRECTORY docs TYPE DOC FILES_MATCHING PATTERN "*.md")
+if(STOCKADE_BUILD_CLI)
+  install(TARGETS stockade_cli)
+endif()
+
+# Two export files, because only users of the static library need OpenMP and a C++ linker.
+install(EXPORT stockadeTargets NAMESPACE stockade:: DESTINATION ${package_dir})
+install(EXPORT stockadeStaticTargets NAMESPACE stockade:: DESTINATION ${package_dir})
+configure_package_config_file(cmake/stockadeConfig.cmake.in cmake/stockadeConfig.cmake
+  INSTALL_DESTINATION ${package_dir})
+# Before 1.0 a minor version may change the interface.
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/cmake/stockadeConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/cmake/stockadeConfig.cmake ${PROJECT_BINARY_DIR}/cmake/stockadeConfigVersion.cmake
+  DESTINATION ${package_dir})
+
+# What a static link needs besides libstockade.a: the OpenMP runtime and the C++ library of this compiler.
+set(private_libraries ${OpenMP_CXX_LIB_NAMES})
+foreach(runtime stdc++ c++ m)
+  if(runtime IN_LIST CMAKE_CXX_IMPLICIT_LINK_LIBRARIES)
+    list(APPEND private_libraries ${runtime})
+  endif()
+endforeach()
+list(TRANSFORM private_libraries PREPEND "-l")
+list(JOIN private_libraries " " pc_private_libraries)
+cmake_path(RELATIVE_PATH CMAKE_INSTALL_FULL_LIBDIR BASE_DIRECTORY ${CMAKE_INSTALL_PREFIX} OUTPUT_VARIABLE pc_libdir)
+cmake_path(RELATIVE_PATH CMAKE_INSTALL_FULL_INCLUDEDIR BASE_DIRECTORY ${CMAKE_INSTALL_PREFIX}
+  OUTPUT_VARIABLE pc_includedir)
+cmake_path(SET pc_prefix NORMALIZE /prefix)
+cmake_path(RELATIVE_PATH pc_prefix BASE_DIRECTORY /prefix/${pc_libdir}/pkgconfig)
+configure_file(cmake/stockade.pc.in cmake/stockade.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/cmake/stockade.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

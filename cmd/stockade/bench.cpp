@@ -1,0 +1,401 @@
+// stockade bench aes: the benchmark of bench/aes.cpp as a table or as JSON.
+#include <fmt/format.h>
+#include <sys/utsname.h>
+
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench/aes.h"
+#include "bench/clock.h"
+#include "bench/peer_openssl.h"
+#include "cipher_names.h"
+#include "command_line.h"
+#include "exit_status.h"
+#include "interrupt.h"
+#include "stockade/stockade.h"
+#include "ui.h"
+#include "values.h"
+#include "verbs.h"
+
+namespace stockade::cmd {
+namespace {
+
+struct BenchLine {
+  std::optional<std::string> ciphers, sizes, threads, rounds, rows;
+  bool quick = false, json = false, quiet = false;
+};
+
+constexpr uint64_t large = 256 << 20;
+constexpr uint64_t largest_size = uint64_t{1} << 30;
+
+struct Machine {
+  stockade_machine machine{};
+  std::vector<stockade_row> rows;
+  double hertz = 0;
+  std::string kernel, date;
+};
+
+std::string utc_date() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text;
+}
+
+// The clock once the core has had some work to speed up for.
+double warm_hertz() {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
+  double hertz = bench::core_hertz();
+  while (std::chrono::steady_clock::now() < end) hertz = bench::core_hertz();
+  return hertz;
+}
+
+Machine look_around() {
+  Machine machine;
+  stockade_status status = stockade_machine_get(&machine.machine);
+  if (status != STOCKADE_OK) throw environment_failure(status);
+  stockade_row row{};
+  for (uint32_t i = 0; (status = stockade_row_get(i, &row)) == STOCKADE_OK; ++i) machine.rows.push_back(row);
+  if (machine.rows.empty() || status != STOCKADE_ERROR_ARGUMENT) throw environment_failure(status);
+  machine.hertz = warm_hertz();
+  utsname system{};
+  if (uname(&system) == 0) machine.kernel = fmt::format("{} {} {}", system.sysname, system.release, system.machine);
+  machine.date = utc_date();
+  return machine;
+}
+
+// "aes-256-gcm", or a part of such names: "gcm", "aes-256"; "all".
+bool selects(const std::string& item, const std::string& name) {
+  return item == "all" || item == name || name.ends_with("-" + item) || name.starts_with(item + "-");
+}
+
+std::vector<bench::AesCipher> read_ciphers(const BenchLine& line) {
+  std::vector<std::string> items{"all"};
+  if (line.ciphers) {
+    items = parse_list("--cipher", *line.ciphers);
+  } else if (line.quick) {
+    items = {"aes-128", "aes-256"};
+  }
+  const auto all = ciphers();
+  for (const std::string& item : items) {
+    // Throws with the names there are.
+    if (std::none_of(all.begin(), all.end(), [&](const Cipher& c) { return selects(item, c.name); }))
+      parse_cipher(item);
+  }
+  std::vector<bench::AesCipher> chosen;
+  for (const Cipher& cipher : all) {
+    const bool wanted =
+        std::any_of(items.begin(), items.end(), [&](const auto& item) { return selects(item, cipher.name); });
+    if (wanted) chosen.push_back({cipher.name, cipher.mode, cipher.bits});
+  }
+  return chosen;
+}
+
+std::vector<uint64_t> read_sizes(const BenchLine& line) {
+  if (!line.sizes) {
+    return line.quick ? std::vector<uint64_t>{1 << 10, 16 << 10, 1 << 20}
+                      : std::vector<uint64_t>{64, 1 << 10, 16 << 10, 1 << 20, large};
+  }
+  std::vector<uint64_t> sizes;
+  for (const std::string& item : parse_list("--sizes", *line.sizes)) {
+    const uint64_t size = parse_size("--sizes", item);
+    if (size == 0 || size > largest_size) {
+      throw Failure(Exit::usage, fmt::format("--sizes: {} is not within 1 byte and 1GiB", item));
+    }
+    sizes.push_back(size);
+  }
+  return sizes;
+}
+
+std::vector<uint32_t> read_threads(const BenchLine& line, const Machine& machine) {
+  std::vector<uint32_t> threads;
+  for (const std::string& item : parse_list("--threads", line.threads.value_or("1,N"))) {
+    const bool all = item == "N" || item == "n";
+    const auto count = all ? machine.machine.threads : static_cast<uint32_t>(parse_number("--threads", item, 1, 4096));
+    if (std::find(threads.begin(), threads.end(), count) == threads.end()) threads.push_back(count);
+  }
+  // One thread first: the others are compared with it.
+  std::sort(threads.begin(), threads.end());
+  return threads;
+}
+
+std::vector<std::string> read_rows(const BenchLine& line, const Machine& machine) {
+  std::vector<std::string> rows;
+  if (!line.rows) {
+    for (const stockade_row& row : machine.rows) {
+      if (line.quick && row.chosen) rows.push_back(row.name);
+    }
+    return rows;
+  }
+  std::vector<std::string> names;
+  for (const stockade_row& row : machine.rows) {
+    if (std::find(names.begin(), names.end(), row.name) == names.end()) names.push_back(row.name);
+  }
+  for (const std::string& item : parse_list("--row", *line.rows)) {
+    if (std::find(names.begin(), names.end(), item) == names.end()) {
+      std::vector<std::string> hints = did_you_mean(item, names);
+      hints.push_back("the rows are " + listed(names));
+      throw Failure(Exit::usage, fmt::format("unknown row '{}'", item), hints);
+    }
+    for (const stockade_row& row : machine.rows) {
+      if (item == row.name && !row.available) {
+        throw Failure(Exit::unavailable,
+                      fmt::format("the {} row '{}' cannot run here: {}", row.primitive, item, row.reason));
+      }
+    }
+    rows.push_back(item);
+  }
+  return rows;
+}
+
+bench::AesSettings read_line(const BenchLine& line, const Machine& machine) {
+  bench::AesSettings settings;
+  settings.ciphers = read_ciphers(line);
+  settings.sizes = read_sizes(line);
+  settings.selective_size = line.sizes ? 0 : large;
+  settings.threads = read_threads(line, machine);
+  settings.rows = read_rows(line, machine);
+  if (line.quick) settings.schedule.sample_seconds = 0.002;
+  if (line.rounds) settings.schedule.rounds = static_cast<uint32_t>(parse_number("--rounds", *line.rounds, 1, 1000));
+  return settings;
+}
+
+// Three significant digits.
+std::string figure(double value) {
+  if (value >= 99.95) return fmt::format("{:.0f}", value);
+  if (value >= 9.995) return fmt::format("{:.1f}", value);
+  return fmt::format("{:.{}f}", value, value >= 0.9995 ? 2 : 3);
+}
+
+constexpr size_t name_width = 24, figure_width = 7, cell_width = 3 * figure_width;
+
+std::string cell_text(const bench::AesCell& cell, bool several_threads) {
+  if (!cell.timing.measured) return fmt::format("{:>{}}", "not measured", cell_width);
+  std::string second;
+  if (several_threads) {
+    if (cell.speedup > 0) second = fmt::format("({:.2f})", cell.speedup);
+  } else if (cell.cycles_per_byte > 0) {
+    second = figure(cell.cycles_per_byte);
+  }
+  const std::string ratio = cell.ratio > 0 ? figure(cell.ratio) + "x" : std::string();
+  return fmt::format("{:>{}}{:>{}}{:>{}}", figure(cell.gigabytes_per_second), figure_width, second, figure_width, ratio,
+                     figure_width);
+}
+
+std::string short_size(uint64_t bytes) {
+  for (const auto& [shift, unit] : {std::pair{30, "GiB"}, {20, "MiB"}, {10, "KiB"}}) {
+    if (bytes >> shift > 0 && bytes % (uint64_t{1} << shift) == 0) return fmt::format("{} {}", bytes >> shift, unit);
+  }
+  return fmt::format("{} B", bytes);
+}
+
+std::string block_text(const bench::AesBlock& block) {
+  std::string title = block.cipher.name + " " + block.operation;
+  if (block.streams > 1) title += fmt::format(" x {}", block.streams);
+  std::string out = fmt::format("\n{:<{}}", title, name_width);
+  for (const uint64_t size : block.sizes) out += fmt::format("{:>{}}", short_size(size), cell_width);
+  out += fmt::format("\n{:<{}}", "", name_width);
+  for (size_t i = 0; i < block.sizes.size(); ++i) {
+    out += fmt::format("{:>{}}{:>{}}{:>{}}", "GB/s", figure_width, "c/B", figure_width, "ratio", figure_width);
+  }
+  out += '\n';
+  for (const bench::AesLine& line : block.lines) {
+    const std::string name =
+        line.threads > 1 ? fmt::format("{}, {} threads", line.contender, line.threads) : line.contender;
+    std::string text = fmt::format("  {:<{}}", name, name_width - 2);
+    for (const bench::AesCell& cell : line.cells) text += cell_text(cell, line.threads > 1);
+    out += text.substr(0, text.find_last_not_of(' ') + 1) + '\n';
+  }
+  return out;
+}
+
+std::string rows_text(const Machine& machine, std::string_view primitive) {
+  std::vector<std::string> parts;
+  for (const stockade_row& row : machine.rows) {
+    if (primitive != row.primitive) continue;
+    parts.push_back(row.chosen      ? fmt::format("{} (chosen)", row.name)
+                    : row.available ? row.name
+                                    : fmt::format("{} (not here: {})", row.name, row.reason));
+  }
+  return joined(parts, ", ");
+}
+
+std::string clock_text(double hertz) {
+  return hertz > 0 ? fmt::format("{:.2f} GHz, measured", hertz / 1e9) : "unknown";
+}
+
+std::string head_text(const Machine& machine, const bench::AesSettings& settings) {
+  const auto line = [](const char* name, const std::string& value) { return fmt::format("{:<10}{}\n", name, value); };
+  const auto environment = environment_in_force();
+  std::string out = line("stockade", fmt::format("{}, bench aes, {}", stockade_version(), machine.date));
+  out += line("machine", fmt::format("{}, {} cores, {}", machine.machine.cpu, machine.machine.cores, machine.kernel));
+  out += line("clock", clock_text(machine.hertz));
+  out += line("build", stockade_build());
+  out += line("peer", bench::peer_version() + ", EVP, same process, one thread, context reused");
+  out += line("aes rows", rows_text(machine, "aes"));
+  out += line("gcm rows", rows_text(machine, "gcm"));
+  if (!environment.empty()) out += line("environ", joined(environment, " "));
+  out += fmt::format(R"(
+Median of {} rounds in which all contenders take turns; out of place, no padding; each output was first compared with
+OpenSSL's. GB = 1e9 bytes. c/B: cycles of the core clock per byte. ratio: throughput over OpenSSL's on one thread.
+(1.93): speed-up over one thread of the same row; a chain of blocks has no such line. "x {}": that many messages per call.
+XTS: units of {} bytes. not measured: 'reference' above 64 KiB unless --row names it; over {} s for one call.
+)",
+                     settings.schedule.rounds, bench::many_streams, bench::xts_unit, settings.schedule.limit_seconds);
+  return out;
+}
+
+nlohmann::ordered_json head_json(const Machine& machine, const bench::AesSettings& settings) {
+  using nlohmann::ordered_json;
+  ordered_json json;
+  json["schema"] = "stockade-bench-aes/1";
+  json["date"] = machine.date;
+  json["machine"] = {{"cpu", machine.machine.cpu},         {"cores", machine.machine.cores},
+                     {"threads", machine.machine.threads}, {"l1d", machine.machine.l1d},
+                     {"l2", machine.machine.l2},           {"l3", machine.machine.l3},
+                     {"clock_hz", machine.hertz},          {"kernel", machine.kernel}};
+  json["library"] = {{"version", stockade_version()}, {"build", stockade_build()}};
+  json["peer"] = bench::peer_version();
+  json["environment"] = environment_in_force();
+  for (const stockade_row& row : machine.rows) {
+    json["rows"].push_back(ordered_json{{"primitive", row.primitive},
+                                        {"name", row.name},
+                                        {"available", row.available != 0},
+                                        {"chosen", row.chosen != 0},
+                                        {"reason", row.reason}});
+  }
+  json["settings"] = {{"rounds", settings.schedule.rounds},
+                      {"sample_seconds", settings.schedule.sample_seconds},
+                      {"limit_seconds", settings.schedule.limit_seconds},
+                      {"xts_unit", bench::xts_unit}};
+  json["results"] = ordered_json::array();
+  return json;
+}
+
+nlohmann::ordered_json or_null(double value) {
+  return value > 0 ? nlohmann::ordered_json(value) : nlohmann::ordered_json();
+}
+
+void append_json(nlohmann::ordered_json& results, const bench::AesBlock& block) {
+  for (const bench::AesLine& line : block.lines) {
+    for (size_t i = 0; i < block.sizes.size(); ++i) {
+      const bench::AesCell& cell = line.cells[i];
+      nlohmann::ordered_json result{{"cipher", block.cipher.name},     {"operation", block.operation},
+                                    {"streams", block.streams},        {"message_bytes", block.sizes[i]},
+                                    {"contender", line.contender},     {"threads", line.threads},
+                                    {"measured", cell.timing.measured}};
+      if (cell.timing.measured) {
+        result["iterations"] = cell.timing.iterations;
+        result["seconds_median"] = cell.timing.seconds;
+        result["seconds_low"] = cell.timing.low;
+        result["seconds_high"] = cell.timing.high;
+        result["on_core"] = cell.timing.on_core;
+        result["gigabytes_per_second"] = cell.gigabytes_per_second;
+        result["cycles_per_byte"] = or_null(cell.cycles_per_byte);
+        result["ratio_to_openssl"] = or_null(cell.ratio);
+        result["speedup_over_one_thread"] = or_null(cell.speedup);
+      } else {
+        result["reason"] = cell.reason;
+      }
+      results.push_back(std::move(result));
+    }
+  }
+}
+
+// Gathers how far the machine was ours.
+class Disturbance {
+ public:
+  void add(const bench::AesBlock& block) {
+    for (const bench::AesLine& line : block.lines) {
+      for (const bench::AesCell& cell : line.cells) {
+        // With several threads the caller also waits for the others.
+        if (line.threads > 1 || !cell.timing.measured) continue;
+        sum_ += cell.timing.on_core;
+        count_ += 1;
+      }
+    }
+  }
+  void report() const {
+    const double share = count_ > 0 ? sum_ / count_ : 1;
+    if (share > 0.97) return;
+    ui::notice(
+        fmt::format("the benchmark had its core for {:.0f} % of the time only: something else runs here, and the "
+                    "figures suffer from it",
+                    100 * share));
+  }
+
+ private:
+  double sum_ = 0, count_ = 0;
+};
+
+void run_bench(const BenchLine& line) {
+  if (line.quiet) ui::set_verbosity(ui::Verbosity::quiet);
+  const Machine machine = look_around();
+  const bench::AesSettings settings = read_line(line, machine);
+  nlohmann::ordered_json json = head_json(machine, settings);
+  if (!line.json) ui::print(head_text(machine, settings));
+  ui::StatusLine status(ui::When::automatic);
+  const auto on_point = [&status](const std::string& point) {
+    if (interrupt::requested()) throw Failure(Exit::interrupted, interrupt::message);
+    if (status.due()) status.show("measuring " + point);
+  };
+  Disturbance disturbance;
+  const auto on_block = [&](const bench::AesBlock& block) {
+    status.clear();
+    disturbance.add(block);
+    if (line.json) {
+      append_json(json["results"], block);
+    } else {
+      ui::print(block_text(block));
+    }
+  };
+  try {
+    bench::run_aes(settings, on_point, on_block);
+  } catch (const bench::Mismatch& mismatch) {
+    throw Failure(Exit::corrupt, mismatch.what(), {"these figures would be worth nothing; please report this"});
+  }
+  if (line.json) ui::print(json.dump(2) + "\n");
+  disturbance.report();
+}
+
+}  // namespace
+
+void add_bench(Command& root) {
+  Command& bench = root.add("bench", "aes ...", "Measures this machine against OpenSSL.");
+  bench.footer("'stockade bench aes --help' has the options and examples.");
+  Command& aes =
+      bench.add("aes", "[OPTION ...]", "Every AES mode, row and message size, with OpenSSL in the same run.");
+  const auto line = std::make_shared<BenchLine>();
+  const char* group = "options";
+  aes.option(group, "--cipher", "LIST", line->ciphers,
+             "names such as aes-256-gcm, or parts of them: gcm, aes-256; default all");
+  aes.option(group, "--sizes", "LIST", line->sizes,
+             "bytes per message; default 64,1KiB,16KiB,1MiB, and 256MiB for CTR and GCM");
+  aes.option(group, "--threads", "LIST", line->threads, "numbers of threads, N being every core; default 1,N");
+  aes.option(group, "--row", "LIST", line->rows, "these rows only; default every row that this machine can run");
+  aes.option(group, "--rounds", "N", line->rounds, "turns of each contender, of which the median counts; default 7");
+  aes.flag(group, "--quick", line->quick,
+           "the chosen rows, three sizes, two key sizes and short samples: some seconds");
+  aes.flag(group, "--json", line->json, "as JSON; bench/README.md describes it");
+  aes.flag("other options", "-q,--quiet", line->quiet, "nothing but the figures and errors");
+  aes.footer(fmt::format(R"(examples:
+  stockade bench aes --quick
+  stockade bench aes --cipher ctr,gcm --sizes 16KiB,256MiB --threads 1,2,4,N
+  stockade bench aes --json > $(hostname).json
+
+The full run takes about two minutes. Let the machine do nothing else meanwhile.
+
+{})",
+                         exit_status_help));
+  aes.action([line] { run_bench(*line); });
+}
+
+}  // namespace stockade::cmd

@@ -1,0 +1,79 @@
+// stockade: reads the command line, runs one verb, and turns what went wrong into words and an exit status.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <exception>
+#include <new>
+
+#include "command_line.h"
+#include "exit_status.h"
+#include "interrupt.h"
+#include "key_input.h"
+#include "stockade/stockade.h"
+#include "ui.h"
+#include "verbs.h"
+
+namespace stockade::cmd {
+namespace {
+
+// A process may be started with 0, 1 or 2 closed; then the next file opened would take that number, and messages could
+// end in it. Each is filled with something that fails in the direction of its use.
+void fill_standard_descriptors() {
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(fd, F_GETFD) == -1) open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+  }
+}
+
+void run(int argc, char** argv) {
+  KeyArgument key_argument;
+  take_key_argument(argc, argv, key_argument);
+  CommandLine line("stockade", "COMMAND ...",
+                   "Stockade encrypts files with AES, on every core and byte for byte as OpenSSL does.",
+                   fmt::format("stockade {}\nbuild: {}\n", stockade_version(), stockade_build()));
+  line.footer(fmt::format(R"(examples:
+  stockade raw encrypt --cipher aes-256-gcm --key-file k \
+    --iv 000102030405060708090a0b -o disk.img.gcm disk.img
+  stockade info
+  stockade bench aes --quick
+
+{})",
+                          exit_status_help));
+  add_raw(line, key_argument);
+  add_info(line);
+  add_bench(line);
+  line.run(argc, argv);
+}
+
+int report(const Failure& failure) {
+  // Whatever failed after a signal, failed because of it.
+  if (interrupt::requested()) {
+    ui::error(interrupt::message);
+    return interrupt::exit_status();
+  }
+  ui::error(failure.message);
+  for (const std::string& hint : failure.hints) ui::hint(hint);
+  return static_cast<int>(failure.exit);
+}
+
+}  // namespace
+}  // namespace stockade::cmd
+
+int main(int argc, char** argv) {
+  namespace cmd = stockade::cmd;
+  using cmd::Exit;
+  using cmd::Failure;
+  using cmd::report;
+  cmd::fill_standard_descriptors();
+  cmd::interrupt::install();
+  try {
+    cmd::run(argc, argv);
+    return 0;
+  } catch (const Failure& failure) {
+    return report(failure);
+  } catch (const std::bad_alloc&) {
+    return report(Failure(Exit::io, "out of memory"));
+  } catch (const std::exception& error) {
+    return report(Failure(Exit::io, error.what()));
+  }
+}

@@ -1,0 +1,222 @@
+#include "output_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <climits>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "exit_status.h"
+#include "interrupt.h"
+#include "ui.h"
+
+namespace stockade::cmd {
+namespace {
+
+[[noreturn]] void fail(std::string_view what, std::string_view name, int error) {
+  throw Failure(Exit::io, fmt::format("cannot {} {}: {}", what, name, ui::system_text(error)));
+}
+
+// N of /dev/fd/N and its other spellings; -1 for any other path. Opening such a path anew would start at offset 0 of a
+// file that the shell has opened for appending, so the descriptor itself is used.
+int descriptor_number(std::string_view path) {
+  if (path == "/dev/stdout") return STDOUT_FILENO;
+  if (path == "/dev/stderr") return STDERR_FILENO;
+  for (const std::string_view folder : {"/dev/fd/", "/proc/self/fd/"}) {
+    if (!path.starts_with(folder)) continue;
+    int number = -1;
+    const char* end = path.data() + path.size();
+    if (std::from_chars(path.data() + folder.size(), end, number).ptr == end) return number;
+  }
+  return -1;
+}
+
+bool same_file(const struct stat& a, const struct stat& b) {
+  if (S_ISBLK(a.st_mode) && S_ISBLK(b.st_mode)) return a.st_rdev == b.st_rdev;
+  return S_ISREG(a.st_mode) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+void refuse_same(const OutputFile::Options& options, const struct stat& found, const std::string& name) {
+  if (options.input != nullptr && same_file(*options.input, found)) {
+    throw Failure(Exit::usage, fmt::format("input and output are the same file, {}", name),
+                  {"write to another name, then rename it"});
+  }
+}
+
+// "folder/" or "" for the current one.
+std::string folder_of(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string::npos ? std::string() : path.substr(0, slash + 1);
+}
+
+std::string random_name() {
+  uint64_t bits = 0;
+  if (getrandom(&bits, sizeof bits, 0) != sizeof bits) throw Failure(Exit::io, "the system gives no random numbers");
+  return fmt::format(".stockade-{:016x}", bits);
+}
+
+// A name that a crash may lose is no name: the folder is written too. Not every file system can, so its answer is ignored.
+void sync_folder(const std::string& folder) {
+  const Descriptor opened(open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (opened.get() >= 0) fsync(opened.get());
+}
+
+}  // namespace
+
+Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
+  if (this != &other) {
+    reset();
+    fd_ = other.release();
+  }
+  return *this;
+}
+
+int Descriptor::release() { return std::exchange(fd_, -1); }
+
+int Descriptor::reset() {
+  const int fd = release();
+  return fd >= 0 && close(fd) != 0 ? errno : 0;
+}
+
+OutputFile::OutputFile(const Options& options)
+    : name_(options.path.empty() || options.path == "-" ? "standard output" : "'" + options.path + "'"),
+      path_(options.path),
+      force_(options.force) {
+  const bool to_stdout = options.path.empty() || options.path == "-";
+  const int number = to_stdout ? STDOUT_FILENO : descriptor_number(options.path);
+  struct stat found {};
+  if (number >= 0) {
+    if (options.path.empty() && isatty(number)) {
+      throw Failure(Exit::usage, "refusing to write binary data to a terminal",
+                    {"name a file with -o FILE, or force it with -o -"});
+    }
+    if (fstat(number, &found) != 0) fail("write to", name_, errno);
+    if ((fcntl(number, F_GETFL) & O_ACCMODE) == O_RDONLY) fail("write to", name_, EBADF);
+    refuse_same(options, found, name_);
+    fd_ = Descriptor(fcntl(number, F_DUPFD_CLOEXEC, 3));
+    if (fd_.get() < 0) fail("write to", name_, errno);
+    return;
+  }
+  const bool exists = stat(path_.c_str(), &found) == 0;
+  if (exists && S_ISDIR(found.st_mode)) throw Failure(Exit::usage, fmt::format("the output {} is a directory", name_));
+  if (exists) refuse_same(options, found, name_);
+  if (exists && !S_ISREG(found.st_mode)) {
+    open_special(options, found);
+    return;
+  }
+  struct stat link {};
+  if (lstat(path_.c_str(), &link) == 0) {
+    if (!force_) throw Failure(Exit::usage, fmt::format("the output {} exists", name_), {"replace it with --force"});
+    // A link stays: the file that it points to is what is replaced.
+    char target[PATH_MAX];
+    if (realpath(path_.c_str(), target) != nullptr) path_ = target;
+  }
+  open_temporary(options);
+}
+
+OutputFile::~OutputFile() {
+  if (temporary_.empty()) return;
+  unlink(temporary_.c_str());
+  interrupt::remove_at_end(nullptr);
+}
+
+void OutputFile::open_special(const Options& options, const struct stat& found) {
+  if (S_ISBLK(found.st_mode) && !options.force) {
+    throw Failure(Exit::usage, fmt::format("the output {} is a block device", name_), {"overwrite it with --force"});
+  }
+  fd_ = Descriptor(open(path_.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
+  if (fd_.get() < 0) fail("write to", name_, errno);
+}
+
+void OutputFile::open_temporary(const Options& options) {
+  if (path_.ends_with('/')) throw Failure(Exit::usage, fmt::format("the output {} names a directory", name_));
+  temporary_ = folder_of(path_) + random_name();
+  // Announced before it is made, so that no moment is left in which it would survive a signal.
+  interrupt::remove_at_end(temporary_.c_str());
+  fd_ = Descriptor(open(temporary_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, options.mode));
+  if (fd_.get() >= 0) return;
+  const int error = errno;
+  interrupt::remove_at_end(nullptr);
+  temporary_.clear();
+  fail("create", name_, error);
+}
+
+void OutputFile::commit() {
+  if (temporary_.empty()) {
+    if (const int error = fd_.reset()) fail("write to", name_, error);
+    return;
+  }
+  // EINVAL: a file system that has nothing to synchronise.
+  if (fsync(fd_.get()) != 0 && errno != EINVAL) fail("write", name_, errno);
+  if (const int error = fd_.reset()) fail("write", name_, error);
+  take_name();
+  temporary_.clear();
+  interrupt::remove_at_end(nullptr);
+  sync_folder(folder_of(path_));
+}
+
+// Without --force a file that came into being meanwhile must win, so a plain rename will not do.
+void OutputFile::take_name() {
+  if (force_) {
+    if (rename(temporary_.c_str(), path_.c_str()) != 0) fail("create", name_, errno);
+    return;
+  }
+  int outcome = renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, path_.c_str(), RENAME_NOREPLACE);
+  if (outcome != 0 && (errno == EINVAL || errno == ENOSYS)) {
+    // This file system does not know the flag; a hard link refuses an existing name as well.
+    outcome = link(temporary_.c_str(), path_.c_str());
+    if (outcome == 0) unlink(temporary_.c_str());
+  }
+  if (outcome == 0) return;
+  if (errno == EEXIST) {
+    throw Failure(Exit::usage, fmt::format("the output {} came into being meanwhile", name_),
+                  {"replace it with --force"});
+  }
+  fail("create", name_, errno);
+}
+
+Descriptor make_spool() {
+  const char* variable = std::getenv("TMPDIR");
+  const std::string folder = variable != nullptr && *variable != '\0' ? variable : "/tmp";
+  Descriptor spool(open(folder.c_str(), O_TMPFILE | O_RDWR | O_EXCL | O_CLOEXEC, 0600));
+  if (spool.get() >= 0) return spool;
+  std::string name = folder + "/stockade-XXXXXX";
+  spool = Descriptor(mkostemp(name.data(), O_CLOEXEC));
+  if (spool.get() < 0) fail("make a temporary file in", "'" + folder + "'", errno);
+  unlink(name.c_str());
+  return spool;
+}
+
+void copy_spool(int from, int to, const std::string& to_name) {
+  // Plaintext passes through, so the buffer is wiped however the function is left.
+  struct Buffer {
+    ~Buffer() { explicit_bzero(bytes.data(), bytes.size()); }
+    std::vector<char> bytes = std::vector<char>(1 << 20);
+  } buffer;
+  off_t position = 0;
+  for (;;) {
+    const ssize_t got = pread(from, buffer.bytes.data(), buffer.bytes.size(), position);
+    if (got < 0) fail("read", "the temporary file", errno);
+    if (got == 0) break;
+    for (ssize_t done = 0; done < got;) {
+      const ssize_t written = write(to, buffer.bytes.data() + done, static_cast<size_t>(got - done));
+      if (written >= 0) {
+        done += written;
+      } else if (errno != EINTR || interrupt::requested()) {
+        fail("write to", to_name, errno);
+      }
+    }
+    position += got;
+  }
+}
+
+}  // namespace stockade::cmd

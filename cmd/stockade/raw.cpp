@@ -1,0 +1,398 @@
+// stockade raw encrypt|decrypt: one AES mode over one file, without a header, with the key and IV that the caller names.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cipher_names.h"
+#include "command_line.h"
+#include "exit_status.h"
+#include "interrupt.h"
+#include "key_input.h"
+#include "output_file.h"
+#include "stockade/stockade.h"
+#include "ui.h"
+#include "values.h"
+#include "verbs.h"
+
+namespace stockade::cmd {
+namespace {
+
+// The command line as it was written; absent where it was not.
+struct RawLine {
+  stockade_direction direction = STOCKADE_ENCRYPT;
+  const KeyArgument* key = nullptr;
+  std::optional<std::string> cipher, key_file, iv, aad, padding, data_unit, output, input, threads, engine, progress;
+  // take_key_argument has taken the value; what the parser finds in its place is of no use.
+  std::optional<std::string> key_place;
+  bool force = false, quiet = false, verbose = false;
+};
+
+// The same, read and checked.
+struct RawJob {
+  const Cipher* cipher;
+  std::vector<uint8_t> iv, aad;
+  stockade_padding padding = STOCKADE_PADDING_NONE;
+  uint64_t unit = 0;
+  uint32_t threads = 0;
+  ui::When progress = ui::When::automatic;
+};
+
+struct KeyFree {
+  void operator()(stockade_key* key) const { stockade_key_free(key); }
+};
+struct EngineFree {
+  void operator()(stockade_engine* engine) const { stockade_engine_free(engine); }
+};
+using KeyHandle = std::unique_ptr<stockade_key, KeyFree>;
+using EngineHandle = std::unique_ptr<stockade_engine, EngineFree>;
+
+constexpr uint64_t longest_unit = uint64_t{1} << 24;
+
+[[noreturn]] void refuse(std::string message, std::vector<std::string> hints = {}) {
+  throw Failure(Exit::usage, std::move(message), std::move(hints));
+}
+
+void check_iv(const Cipher& cipher, bool given, size_t length) {
+  if (cipher.mode == STOCKADE_ECB) {
+    if (given) refuse(fmt::format("{} takes no --iv", cipher.name));
+    return;
+  }
+  const bool any_length = cipher.mode == STOCKADE_GCM;
+  if (!given && any_length) {
+    refuse(fmt::format("--iv is missing: {} needs one, usually of 12 bytes (24 hex digits)", cipher.name),
+           {"never use one IV twice with the same key"});
+  }
+  if (!given) refuse(fmt::format("--iv is missing: {} needs 16 bytes (32 hex digits)", cipher.name));
+  if (any_length && length == 0) refuse(fmt::format("--iv is empty: {} needs at least 1 byte", cipher.name));
+  if (!any_length && length != 16) {
+    refuse(fmt::format("--iv holds {}, but {} takes 16 bytes (32 hex digits)", plural(length, "byte"), cipher.name));
+  }
+}
+
+stockade_padding read_padding(const Cipher& cipher, const std::optional<std::string>& text) {
+  if (!text) return cipher.pads() ? STOCKADE_PADDING_PKCS7 : STOCKADE_PADDING_NONE;
+  if (!cipher.pads())
+    refuse(fmt::format("--padding does not apply to {}", cipher.name), {"only ECB and CBC are padded"});
+  if (*text == "pkcs7") return STOCKADE_PADDING_PKCS7;
+  if (*text != "none") refuse(fmt::format("--padding: '{}' is neither pkcs7 nor none", *text));
+  return STOCKADE_PADDING_NONE;
+}
+
+uint64_t read_unit(const Cipher& cipher, const std::optional<std::string>& text) {
+  if (!text) return 0;
+  if (cipher.mode != STOCKADE_XTS) refuse(fmt::format("--data-unit does not apply to {}", cipher.name));
+  const uint64_t unit = parse_size("--data-unit", *text);
+  if (unit < 16 || unit > longest_unit) refuse(fmt::format("--data-unit: {} is not within 16 bytes and 16MiB", *text));
+  return unit;
+}
+
+ui::When read_progress(const std::optional<std::string>& text) {
+  if (!text || *text == "auto") return ui::When::automatic;
+  if (*text == "always") return ui::When::always;
+  if (*text != "never") refuse(fmt::format("--progress: '{}' is none of auto, always and never", *text));
+  return ui::When::never;
+}
+
+RawJob read_line(const RawLine& line) {
+  if (!line.cipher) refuse("--cipher is missing", {"for instance --cipher aes-256-gcm"});
+  RawJob job;
+  job.cipher = &parse_cipher(*line.cipher);
+  if (line.key->given && line.key_file) refuse("--key and --key-file exclude each other");
+  if (!line.key->given && !line.key_file) {
+    refuse("a key is missing", {fmt::format("--key-file FILE, which holds {} raw bytes or {} hex digits, or --key HEX",
+                                            job.cipher->key_length(), 2 * job.cipher->key_length())});
+  }
+  if (line.key_file == "-" && line.input.value_or("-") == "-") {
+    refuse("the key and the input cannot both come from standard input", {"name a file for one of the two"});
+  }
+  if (line.iv) job.iv = parse_hex("--iv", *line.iv);
+  check_iv(*job.cipher, line.iv.has_value(), job.iv.size());
+  if (line.aad && job.cipher->mode != STOCKADE_GCM) {
+    refuse(fmt::format("--aad does not apply to {}", job.cipher->name), {"only GCM authenticates"});
+  }
+  if (line.aad) job.aad = parse_hex("--aad", *line.aad);
+  job.padding = read_padding(*job.cipher, line.padding);
+  job.unit = read_unit(*job.cipher, line.data_unit);
+  if (line.threads) job.threads = static_cast<uint32_t>(parse_number("--threads", *line.threads, 0, 4096));
+  job.progress = read_progress(line.progress);
+  return job;
+}
+
+KeyHandle make_key(const RawLine& line, const Cipher& cipher) {
+  SecretBytes bytes;
+  if (line.key_file) {
+    key_from_file(*line.key_file, cipher.key_length(), cipher.name, bytes);
+  } else {
+    key_from_argument(*line.key, cipher.key_length(), cipher.name, bytes);
+  }
+  stockade_key* key = nullptr;
+  const stockade_status status = stockade_key_create(&key, cipher.mode, bytes.data(), bytes.size(), nullptr);
+  if (status == STOCKADE_ERROR_WEAK_KEY) {
+    refuse("the two halves of the key are equal, which XTS does not allow",
+           {"XTS takes two independent keys (IEEE 1619, FIPS 140-3 IG C.I)"});
+  }
+  // The lengths are right and --cipher named the mode: what is left is what the environment asks for.
+  if (status != STOCKADE_OK) throw environment_failure(status);
+  return KeyHandle(key);
+}
+
+EngineHandle make_engine(const std::optional<std::string>& name, uint32_t threads) {
+  stockade_engine* engine = nullptr;
+  const stockade_status status = stockade_engine_create(&engine, name ? name->c_str() : nullptr, threads);
+  if (status == STOCKADE_OK) return EngineHandle(engine);
+  if (!name) throw environment_failure(status);
+  std::vector<std::string> names;
+  const char* known = nullptr;
+  const char* summary = nullptr;
+  for (uint32_t i = 0; stockade_engine_get(i, &known, &summary) == STOCKADE_OK; ++i) names.push_back(known);
+  if (status != STOCKADE_ERROR_UNKNOWN_NAME) {
+    throw Failure(exit_for(status), fmt::format("--engine {}: {}", *name, stockade_status_text(status)));
+  }
+  std::vector<std::string> hints = did_you_mean(*name, names);
+  hints.push_back("the engines are " + listed(names));
+  refuse(fmt::format("unknown engine '{}'", *name), hints);
+}
+
+struct Input {
+  Descriptor fd;
+  std::string name;
+  struct stat status {};
+  uint64_t length = 0;  // 0 where unknown
+};
+
+Input open_input(const std::string& path, bool quiet) {
+  Input input;
+  input.name = path == "-" ? "standard input" : "'" + path + "'";
+  input.fd =
+      Descriptor(path == "-" ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  // A descriptor that can only be written is as good as none.
+  if (path == "-" && input.fd.get() >= 0 && (fcntl(input.fd.get(), F_GETFL) & O_ACCMODE) == O_WRONLY) {
+    input.fd.reset();
+    errno = EBADF;
+  }
+  if (input.fd.get() < 0 || fstat(input.fd.get(), &input.status) != 0) {
+    throw Failure(Exit::io, fmt::format("cannot open {}: {}", input.name, ui::system_text(errno)));
+  }
+  if (S_ISDIR(input.status.st_mode)) throw Failure(Exit::io, fmt::format("the input {} is a directory", input.name));
+  if (S_ISREG(input.status.st_mode)) {
+    const off_t position = lseek(input.fd.get(), 0, SEEK_CUR);
+    if (position < input.status.st_size) input.length = static_cast<uint64_t>(input.status.st_size - position);
+  }
+  if (!quiet && isatty(input.fd.get())) ui::notice("reading from the terminal; end with Ctrl-D");
+  return input;
+}
+
+// How a message of that length, or a long one where it is unknown (0), is run: in the library's words, with the reason
+// after a colon.
+std::string plan_text(const stockade_key* key, stockade_direction direction, uint64_t length,
+                      const stockade_engine* engine) {
+  constexpr uint64_t long_message = uint64_t{1} << 32;
+  char text[256];
+  const auto status = stockade_explain(key, direction, length == 0 ? long_message : length, engine, text, sizeof text);
+  if (status != STOCKADE_OK) return fmt::format("row {}", stockade_key_row(key));
+  const std::string_view plan = text;
+  return std::string(length == 0 ? plan.substr(0, plan.find(':')) : plan);
+}
+
+std::string data_length_message(const RawLine& line, const RawJob& job, const std::string& name) {
+  const bool decrypting = line.direction == STOCKADE_DECRYPT;
+  switch (job.cipher->mode) {
+    case STOCKADE_XTS:
+      return job.unit == 0
+                 ? fmt::format("{} is shorter than 16 bytes, the least that XTS takes", name)
+                 : fmt::format("{} ends in a data unit of less than 16 bytes, the least that XTS takes", name);
+    case STOCKADE_GCM:
+      return fmt::format("{} is shorter than a tag of 16 bytes: it was cut or is not a ciphertext of {}", name,
+                         job.cipher->name);
+    default:
+      if (decrypting) {
+        return fmt::format("{} is not a {}multiple of 16 bytes: it was cut or is not a ciphertext of {}", name,
+                           job.padding == STOCKADE_PADDING_PKCS7 ? "non-zero " : "", job.cipher->name);
+      }
+      return fmt::format("{} is not a multiple of 16 bytes, which {} without padding takes", name, job.cipher->name);
+  }
+}
+
+// Write errors that no read gives.
+bool is_write_error(int error) {
+  return error == ENOSPC || error == EDQUOT || error == EFBIG || error == EPIPE || error == EROFS;
+}
+
+Failure run_failure(stockade_status status, int error, const RawLine& line, const RawJob& job, const Input& input,
+                    const std::string& output_name) {
+  const Exit exit = exit_for(status, line.direction);
+  switch (status) {
+    case STOCKADE_ERROR_DATA_LENGTH:
+      return {exit, data_length_message(line, job, input.name)};
+    case STOCKADE_ERROR_DATA_TOO_LONG:
+      if (job.cipher->mode == STOCKADE_XTS) {
+        return {exit,
+                fmt::format("{} is longer than 16 MiB, the longest data unit of XTS", input.name),
+                {"cut it into units with --data-unit SIZE, such as --data-unit 4096"}};
+      }
+      return {exit,
+              fmt::format("{} is longer than 2^36 - 32 bytes, the longest message of GCM", input.name),
+              {"split it, and give each part an IV of its own"}};
+    case STOCKADE_ERROR_PADDING:
+      return {exit, fmt::format("{} does not end in PKCS#7 padding: wrong key, wrong IV or damaged data", input.name)};
+    case STOCKADE_ERROR_AUTHENTICATION:
+      // Too short for a tag is the same status: there is no tag that matches.
+      if (S_ISREG(input.status.st_mode) && input.length < 16) return {exit, data_length_message(line, job, input.name)};
+      return {
+          exit,
+          fmt::format("the tag of {} does not match: wrong key, IV or associated data, or damaged data", input.name),
+          {"nothing was written"}};
+    case STOCKADE_ERROR_INPUT_CHANGED:
+      return {exit, fmt::format("{} changed while it was read", input.name)};
+    case STOCKADE_ERROR_IO:
+      if (is_write_error(error)) {
+        return {exit, fmt::format("cannot write {}: {}", output_name, ui::system_text(error))};
+      }
+      return {exit, fmt::format("cannot read {} or write {}: {}", input.name, output_name, ui::system_text(error))};
+    case STOCKADE_ERROR_MEMORY:
+      return {exit, "out of memory"};
+    default:
+      return {exit, fmt::format("{}: {}", job.cipher->name, stockade_status_text(status))};
+  }
+}
+
+int on_progress(void* context, uint64_t done, uint64_t total) {
+  static_cast<ui::Progress*>(context)->update(done, total);
+  return interrupt::requested() ? 1 : 0;
+}
+
+void run_raw(const RawLine& line) {
+  ui::set_verbosity(line.quiet ? ui::Verbosity::quiet : line.verbose ? ui::Verbosity::verbose : ui::Verbosity::normal);
+  const RawJob job = read_line(line);
+  const EngineHandle engine = make_engine(line.engine, job.threads);
+  const KeyHandle key = make_key(line, *job.cipher);
+  const Input input = open_input(line.input.value_or("-"), line.quiet);
+  const bool decrypting = line.direction == STOCKADE_DECRYPT;
+  OutputFile output({.path = line.output.value_or(""),
+                     .force = line.force,
+                     .mode = static_cast<mode_t>(decrypting ? 0600 : 0666),
+                     .input = &input.status});
+  // Plaintext that is not authenticated yet may be seen by nobody.
+  Descriptor spool;
+  if (decrypting && job.cipher->mode == STOCKADE_GCM && !output.private_until_commit()) spool = make_spool();
+
+  const std::string plan = plan_text(key.get(), line.direction, input.length, engine.get());
+  ui::note(plan);
+  ui::Progress progress(job.progress, plan.substr(0, plan.find_first_of(":,", plan.find(',') + 1)));
+  stockade_file_options options{.struct_size = sizeof(stockade_file_options),
+                                .iv = job.iv.data(),
+                                .iv_length = job.iv.size(),
+                                .aad = job.aad.data(),
+                                .aad_length = job.aad.size(),
+                                .padding = job.padding,
+                                .unit = job.unit,
+                                .progress = on_progress,
+                                .progress_context = &progress,
+                                .in_length = 0,
+                                .out_length = 0};
+  const auto run = decrypting ? stockade_decrypt_fd : stockade_encrypt_fd;
+  errno = 0;
+  const stockade_status status =
+      run(key.get(), input.fd.get(), spool.get() >= 0 ? spool.get() : output.fd(), &options, engine.get());
+  const int error = errno;
+  progress.clear();
+  if (status != STOCKADE_OK) {
+    throw run_failure(status, error, line, job, input,
+                      spool.get() >= 0 ? "the temporary file in TMPDIR" : output.name());
+  }
+  if (spool.get() >= 0) copy_spool(spool.get(), output.fd(), output.name());
+  output.commit();
+  const double seconds = progress.seconds();
+  ui::note(fmt::format("{} to {} bytes in {:.3f} s, {}", options.in_length, options.out_length, seconds,
+                       ui::rate_text(options.in_length, seconds)));
+}
+
+constexpr char key_and_iv_help[] = R"(key and IV:
+  The key file holds the raw bytes of the key, or its hex digits and at most one
+  line end: 16, 24 or 32 bytes for AES-128, -192 and -256, twice that for XTS.
+  Prefer it to --key: other users may see a command line for a moment, and shells
+  keep it. It may be a pipe: --key-file <(pass show backup).
+  The IV has 16 bytes; for GCM any number, usually 12; ECB has none. Never use an
+  IV twice with one key. 'raw' stores neither key nor IV: keep them.
+)";
+
+constexpr char encrypt_help[] = R"(GCM:
+  The output ends in a tag of 16 bytes. Other modes do not notice a change of the
+  data: prefer GCM where you may choose.
+
+examples:
+  head -c 32 /dev/urandom > k
+  stockade raw encrypt --cipher aes-256-ctr --key-file k \
+    --iv 000102030405060708090a0b0c0d0e0f -o disk.img.ctr disk.img
+  tar c photos | stockade raw encrypt --cipher aes-256-gcm --key-file k \
+    --iv 000102030405060708090a0b > photos.tar.gcm
+)";
+
+constexpr char decrypt_help[] = R"(GCM:
+  The input ends in its tag of 16 bytes. Until the tag has been verified the
+  plaintext stands in a file without a name in TMPDIR, or in the temporary file
+  of -o OUT; on a mismatch nothing is written.
+
+examples:
+  stockade raw decrypt --cipher aes-256-ctr --key-file k \
+    --iv 000102030405060708090a0b0c0d0e0f -o disk.img disk.img.ctr
+  stockade raw decrypt --cipher aes-256-gcm --key-file k \
+    --iv 000102030405060708090a0b photos.tar.gcm | tar x
+)";
+
+void declare(Command& command, RawLine& line) {
+  const char *cipher = "cipher", *files = "files", *speed = "speed", *other = "other options";
+  command.option(cipher, "--cipher", "NAME", line.cipher,
+                 "aes-{128,192,256}-{ecb,cbc,cfb,ofb,ctr,gcm} or aes-{128,256}-xts");
+  command.option(cipher, "--key-file", "FILE", line.key_file, "the key, raw or as hex text; - is standard input");
+  command.option(cipher, "--key", "HEX", line.key_place, "the key in hex; prefer --key-file");
+  command.option(cipher, "--iv", "HEX", line.iv, "initialisation vector, or the tweak of the first XTS unit");
+  command.option(cipher, "--aad", "HEX", line.aad, "GCM: associated data, authenticated and not stored");
+  command.option(cipher, "--padding", "KIND", line.padding, "ECB and CBC: pkcs7 (the default) or none");
+  command.option(cipher, "--data-unit", "SIZE", line.data_unit,
+                 "XTS: bytes per unit, each with its own tweak; without it the input is one unit");
+  command.operand(files, "IN", line.input, "the file to read; - or nothing is standard input");
+  command.option(files, "-o,--output", "OUT", line.output,
+                 "the file to write; it appears under this name only once it is complete. - or nothing is standard "
+                 "output");
+  command.flag(files, "-f,--force", line.force, "replace an existing output");
+  command.option(speed, "-T,--threads", "N", line.threads, "at most N threads; 0, the default, is every core");
+  command.option(speed, "--engine", "NAME", line.engine, "auto, serial or threads");
+  command.option(other, "--progress", "WHEN", line.progress, "auto (on a terminal, after a second), always or never");
+  command.flag(other, "-q,--quiet", line.quiet, "say nothing but errors");
+  command.flag(other, "-v,--verbose", line.verbose, "say how the work is done and how fast it was");
+}
+
+void add_direction(Command& raw, stockade_direction direction, const KeyArgument& key_argument) {
+  const bool decrypting = direction == STOCKADE_DECRYPT;
+  Command& command =
+      raw.add(decrypting ? "decrypt" : "encrypt", "--cipher NAME (--key-file FILE | --key HEX) [OPTION ...] [IN]",
+              decrypting ? "Decrypts what 'raw encrypt' or 'openssl enc -K' has made."
+                         : "Encrypts one file or stream; the bytes are those of 'openssl enc -K -iv'.");
+  const auto line = std::make_shared<RawLine>();
+  line->direction = direction;
+  line->key = &key_argument;
+  declare(command, *line);
+  command.footer(
+      fmt::format("{}\n{}\n{}", key_and_iv_help, decrypting ? decrypt_help : encrypt_help, exit_status_help));
+  command.action([line] { run_raw(*line); });
+}
+
+}  // namespace
+
+void add_raw(Command& root, const KeyArgument& key_argument) {
+  Command& raw =
+      root.add("raw", "encrypt|decrypt ...", "Encrypts or decrypts with a key and IV of your own, without a header.");
+  raw.footer("'stockade raw encrypt --help' has the options, examples and exit status.");
+  add_direction(raw, STOCKADE_ENCRYPT, key_argument);
+  add_direction(raw, STOCKADE_DECRYPT, key_argument);
+}
+
+}  // namespace stockade::cmd

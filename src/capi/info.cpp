@@ -1,0 +1,242 @@
+// stockade.h: names of things, and what this machine would do.
+#include <cstdio>
+#include <cstring>
+#include <iterator>
+#include <string_view>
+
+#include "aes/aes_variants.h"
+#include "cpu/features.h"
+#include "cpu/machine.h"
+#include "engine/engine.h"
+#include "gcm/gcm_variants.h"
+#include "stockade/stockade.h"
+
+namespace {
+
+using stockade::Status;
+namespace cpu = stockade::cpu;
+namespace engine = stockade::engine;
+
+struct StatusText {
+  stockade_status status;
+  const char* name;
+  const char* text;
+};
+
+constexpr StatusText status_texts[] = {
+    {STOCKADE_OK, "STOCKADE_OK", "success"},
+    {STOCKADE_ERROR_NULL_POINTER, "STOCKADE_ERROR_NULL_POINTER", "a required pointer is null"},
+    {STOCKADE_ERROR_ARGUMENT, "STOCKADE_ERROR_ARGUMENT", "an argument is out of range"},
+    {STOCKADE_ERROR_KEY_LENGTH, "STOCKADE_ERROR_KEY_LENGTH", "the key must have 16, 24 or 32 bytes (XTS: 32 or 64)"},
+    {STOCKADE_ERROR_WEAK_KEY, "STOCKADE_ERROR_WEAK_KEY", "the two halves of the XTS key are equal"},
+    {STOCKADE_ERROR_IV_LENGTH, "STOCKADE_ERROR_IV_LENGTH",
+     "the IV must have 16 bytes (GCM: at least 1; ECB: none at all)"},
+    {STOCKADE_ERROR_TAG_LENGTH, "STOCKADE_ERROR_TAG_LENGTH", "the tag must have 12 to 16 bytes, and only GCM has one"},
+    {STOCKADE_ERROR_DATA_LENGTH, "STOCKADE_ERROR_DATA_LENGTH",
+     "the data must be a multiple of 16 bytes (XTS: at least 16 bytes)"},
+    {STOCKADE_ERROR_DATA_TOO_LONG, "STOCKADE_ERROR_DATA_TOO_LONG",
+     "the data is longer than the mode allows (GCM: 68719476704 bytes, XTS: 16777216 bytes in a unit)"},
+    {STOCKADE_ERROR_OVERLAP, "STOCKADE_ERROR_OVERLAP", "the output overlaps an input without being the same buffer"},
+    {STOCKADE_ERROR_PADDING, "STOCKADE_ERROR_PADDING", "the padding is wrong: another key, another IV or damaged data"},
+    {STOCKADE_ERROR_AUTHENTICATION, "STOCKADE_ERROR_AUTHENTICATION",
+     "the authentication tag does not match: another key, another IV or changed data"},
+    {STOCKADE_ERROR_MODE, "STOCKADE_ERROR_MODE", "the mode of this key has no such operation"},
+    {STOCKADE_ERROR_STATE, "STOCKADE_ERROR_STATE", "the stream is not in a state for this call"},
+    {STOCKADE_ERROR_OUTPUT_SIZE, "STOCKADE_ERROR_OUTPUT_SIZE", "the output buffer is too small"},
+    {STOCKADE_ERROR_UNKNOWN_NAME, "STOCKADE_ERROR_UNKNOWN_NAME",
+     "no implementation row, engine, primitive or feature has that name"},
+    {STOCKADE_ERROR_UNAVAILABLE, "STOCKADE_ERROR_UNAVAILABLE",
+     "this machine cannot run the implementation that was asked for"},
+    {STOCKADE_ERROR_IO, "STOCKADE_ERROR_IO", "reading or writing failed"},
+    {STOCKADE_ERROR_INPUT_CHANGED, "STOCKADE_ERROR_INPUT_CHANGED", "the input file changed while it was read"},
+    {STOCKADE_ERROR_CANCELLED, "STOCKADE_ERROR_CANCELLED", "stopped on request"},
+    {STOCKADE_ERROR_MEMORY, "STOCKADE_ERROR_MEMORY", "out of memory"},
+};
+
+const StatusText* find(const stockade_status& status) {
+  int number;
+  static_assert(sizeof number == sizeof status);
+  std::memcpy(&number, &status, sizeof number);
+  for (const StatusText& entry : status_texts) {
+    if (number == entry.status) return &entry;
+  }
+  return nullptr;
+}
+
+struct EngineText {
+  engine::Kind kind;
+  const char* summary;
+};
+
+constexpr EngineText engine_texts[] = {
+    {engine::Kind::automatic, "every core for large inputs, the calling thread for small ones"},
+    {engine::Kind::serial, "the calling thread"},
+    {engine::Kind::threads, "every core for whatever can be cut, however small"},
+};
+
+#define STOCKADE_STRING(x) #x
+#define STOCKADE_NUMBER(x) STOCKADE_STRING(x)
+
+#if defined(__clang__)
+#define STOCKADE_COMPILER "clang-" STOCKADE_NUMBER(__clang_major__) "." STOCKADE_NUMBER(__clang_minor__)
+#else
+#define STOCKADE_COMPILER "gcc-" STOCKADE_NUMBER(__GNUC__) "." STOCKADE_NUMBER(__GNUC_MINOR__)
+#endif
+
+#if defined(__OPTIMIZE__)
+#define STOCKADE_OPTIMIZED "yes"
+#else
+#define STOCKADE_OPTIMIZED "no"
+#endif
+
+#if defined(NDEBUG)
+#define STOCKADE_ASSERTIONS "no"
+#else
+#define STOCKADE_ASSERTIONS "yes"
+#endif
+
+#if defined(__has_feature)
+#define STOCKADE_HAS_FEATURE(x) __has_feature(x)
+#else
+#define STOCKADE_HAS_FEATURE(x) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || STOCKADE_HAS_FEATURE(address_sanitizer)
+#define STOCKADE_SANITIZER "address"
+#elif defined(__SANITIZE_THREAD__) || STOCKADE_HAS_FEATURE(thread_sanitizer)
+#define STOCKADE_SANITIZER "thread"
+#else
+#define STOCKADE_SANITIZER "none"
+#endif
+
+// "avx512 and vaes" for a set of features.
+void append_names(cpu::Features features, char* text, size_t size) {
+  size_t used = std::strlen(text);
+  for (const cpu::FeatureName& feature : cpu::feature_names) {
+    if ((features & feature.bit) == 0) continue;
+    features &= ~feature.bit;
+    const int length = std::snprintf(text + used, size - used, "%s%s", feature.name, features != 0 ? " and " : "");
+    used += static_cast<size_t>(length);
+  }
+}
+
+// What the two primitives' tables have in common.
+struct RowView {
+  const char* primitive;
+  const char* name;
+  cpu::Features needs;
+  bool automatic;
+  bool chosen;
+  bool forced;  // the environment names a row of this primitive
+};
+
+void explain(const RowView& view, cpu::Features usable, stockade_row& row) {
+  const auto set = [&row](const char* text) { std::snprintf(row.reason, sizeof row.reason, "%s", text); };
+  const cpu::Features lacking = view.needs & ~cpu::detected();
+  const cpu::Features hidden = view.needs & ~usable;
+  if (hidden != 0) {
+    set("needs ");
+    append_names(lacking != 0 ? lacking : hidden, row.reason, sizeof row.reason);
+    const size_t used = std::strlen(row.reason);
+    std::snprintf(row.reason + used, sizeof row.reason - used, "%s",
+                  lacking != 0 ? ", which this processor lacks" : ", hidden by STOCKADE_MASK");
+  } else if (view.chosen) {
+    set(view.forced ? "named by STOCKADE_FORCE" : "best that this machine runs");
+  } else if (view.forced) {
+    set("STOCKADE_FORCE names another");
+  } else {
+    set(view.automatic ? "a better one runs" : "only by name");
+  }
+}
+
+void describe(const RowView& view, cpu::Features usable, stockade_row& row) {
+  row = {};
+  row.primitive = view.primitive;
+  row.name = view.name;
+  row.available = (view.needs & ~usable) == 0;
+  row.chosen = view.chosen;
+  explain(view, usable, row);
+}
+
+}  // namespace
+
+extern "C" {
+
+const char* stockade_status_text(stockade_status status) {
+  const StatusText* const entry = find(status);
+  return entry == nullptr ? "unknown status" : entry->text;
+}
+
+const char* stockade_status_name(stockade_status status) {
+  const StatusText* const entry = find(status);
+  return entry == nullptr ? "unknown" : entry->name;
+}
+
+const char* stockade_version(void) {
+  return STOCKADE_NUMBER(STOCKADE_VERSION_MAJOR) "." STOCKADE_NUMBER(STOCKADE_VERSION_MINOR) "." STOCKADE_NUMBER(
+      STOCKADE_VERSION_PATCH);
+}
+
+stockade_status stockade_machine_get(stockade_machine* machine) {
+  if (machine == nullptr) return STOCKADE_ERROR_NULL_POINTER;
+  const engine::Engine* wish = nullptr;
+  if (const Status status = engine::default_engine(&wish); status != STOCKADE_OK) return status;
+  const cpu::Machine& found = cpu::machine();
+  static_assert(sizeof machine->cpu == sizeof found.name);
+  std::memcpy(machine->cpu, found.name, sizeof machine->cpu);
+  machine->cores = found.cores;
+  machine->threads = wish->threads;
+  machine->l1d = found.l1d;
+  machine->l2 = found.l2;
+  machine->l3 = found.l3;
+  return STOCKADE_OK;
+}
+
+stockade_status stockade_feature_get(uint32_t index, stockade_feature* feature) {
+  if (feature == nullptr) return STOCKADE_ERROR_NULL_POINTER;
+  if (index >= std::size(cpu::feature_names)) return STOCKADE_ERROR_ARGUMENT;
+  const cpu::FeatureName& entry = cpu::feature_names[index];
+  feature->name = entry.name;
+  feature->present = (cpu::detected() & entry.bit) != 0;
+  feature->masked = (cpu::environment_mask().hidden & entry.bit) != 0;
+  return STOCKADE_OK;
+}
+
+stockade_status stockade_row_get(uint32_t index, stockade_row* row) {
+  if (row == nullptr) return STOCKADE_ERROR_NULL_POINTER;
+  const engine::Environment& wish = engine::environment();
+  if (wish.status != STOCKADE_OK) return wish.status;
+  const stockade::aes::Variant* aes_chosen = nullptr;
+  const stockade::gcm::Variant* gcm_chosen = nullptr;
+  Status status = stockade::aes::choose(wish.aes_row, wish.usable, &aes_chosen);
+  if (status == STOCKADE_OK) status = stockade::gcm::choose(wish.gcm_row, wish.usable, &gcm_chosen);
+  if (status != STOCKADE_OK) return status;
+  const auto aes_rows = stockade::aes::variants();
+  const auto gcm_rows = stockade::gcm::variants();
+  if (index < aes_rows.size()) {
+    const auto& entry = aes_rows[index];
+    const bool chosen = &entry == aes_chosen, forced = !wish.aes_row.empty();
+    describe({"aes", entry.name, entry.needs, entry.automatic, chosen, forced}, wish.usable, *row);
+    return STOCKADE_OK;
+  }
+  index -= static_cast<uint32_t>(aes_rows.size());
+  if (index >= gcm_rows.size()) return STOCKADE_ERROR_ARGUMENT;
+  const auto& entry = gcm_rows[index];
+  const bool chosen = &entry == gcm_chosen, forced = !wish.gcm_row.empty();
+  describe({"gcm", entry.name, entry.needs, true, chosen, forced}, wish.usable, *row);
+  return STOCKADE_OK;
+}
+
+stockade_status stockade_engine_get(uint32_t index, const char** name, const char** summary) {
+  if (name == nullptr || summary == nullptr) return STOCKADE_ERROR_NULL_POINTER;
+  if (index >= std::size(engine_texts)) return STOCKADE_ERROR_ARGUMENT;
+  *name = engine::kind_name(engine_texts[index].kind);
+  *summary = engine_texts[index].summary;
+  return STOCKADE_OK;
+}
+
+const char* stockade_build(void) {
+  return "compiler=" STOCKADE_COMPILER " optimized=" STOCKADE_OPTIMIZED " assertions=" STOCKADE_ASSERTIONS
+         " openmp=" STOCKADE_NUMBER(_OPENMP) " sanitizer=" STOCKADE_SANITIZER;
+}
+
+}  // extern "C"

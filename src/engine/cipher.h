@@ -1,0 +1,64 @@
+// Messages under a key of any mode, distributed over an engine's workers: one at a time, many at once, or in pieces
+// (engine/stream.h).
+#pragma once
+
+#include <cstdint>
+
+#include "aes/modes.h"
+#include "base/secret.h"
+#include "engine/engine.h"
+#include "gcm/gcm.h"
+
+namespace stockade::engine {
+
+// What stockade_key holds. Exactly one of the two is in use, by mode.
+struct CipherKey {
+  stockade_mode mode;
+  uint32_t bits;
+  union {
+    aes::Key aes;
+    gcm::Key gcm;
+  };
+  const char* row() const { return mode == STOCKADE_GCM ? gcm.variant->name : aes.variant->name; }
+};
+
+// KEY_LENGTH, WEAK_KEY, UNKNOWN_NAME, UNAVAILABLE. `force` as in stockade_key_create.
+Status make_key(CipherKey& key, stockade_mode mode, const uint8_t* bytes, uint64_t length, const char* force);
+
+// Who would run one message of `length` bytes.
+Plan plan_message(const CipherKey& key, stockade_direction direction, uint64_t length, bool in_place,
+                  const Engine& engine);
+
+// The one-message calls of stockade.h. Null pointers have been refused; everything else is checked here.
+Status crypt(const CipherKey& key, stockade_direction direction, const uint8_t* iv, uint64_t iv_length,
+             const uint8_t* in, uint64_t length, uint8_t* out, const Engine& engine);
+Status encrypt_padded(const CipherKey& key, const uint8_t* iv, uint64_t iv_length, const uint8_t* in, uint64_t length,
+                      uint8_t* out, uint64_t out_size, uint64_t* out_length, const Engine& engine);
+Status decrypt_padded(const CipherKey& key, const uint8_t* iv, uint64_t iv_length, const uint8_t* in, uint64_t length,
+                      uint8_t* out, uint64_t out_size, uint64_t* out_length, const Engine& engine);
+Status crypt_units(const CipherKey& key, stockade_direction direction, const uint8_t* iv, uint64_t iv_length,
+                   uint64_t unit, const uint8_t* in, uint64_t length, uint8_t* out, const Engine& engine);
+Status seal(const CipherKey& key, const uint8_t* iv, uint64_t iv_length, const uint8_t* aad, uint64_t aad_length,
+            const uint8_t* in, uint64_t length, uint8_t* out, uint8_t* tag, uint64_t tag_length, const Engine& engine);
+Status open(const CipherKey& key, const uint8_t* iv, uint64_t iv_length, const uint8_t* aad, uint64_t aad_length,
+            const uint8_t* in, uint64_t length, uint8_t* out, const uint8_t* tag, uint64_t tag_length,
+            const Engine& engine);
+
+// What crypt and crypt_many refuse in a message that is not GCM: MODE, IV_LENGTH, DATA_LENGTH, DATA_TOO_LONG, OVERLAP.
+Status check_message(const CipherKey& key, const uint8_t* iv, uint64_t iv_length, const uint8_t* in, uint64_t length,
+                     const uint8_t* out);
+
+// Part of a message, from a block boundary on: `chain` belongs to its first block and is left for the block behind it.
+// Only the end of a message may have a length that is no multiple of 16 (XTS: and is then at least 17 long).
+void crypt_span(const aes::Key& key, stockade_direction direction, uint8_t chain[16], const uint8_t* in, uint8_t* out,
+                uint64_t length, const Engine& engine);
+
+// The same for GCM, from data block `first_block`; the ciphertext is added to the hash `y`.
+void gcm_span(const gcm::Key& key, stockade_direction direction, const uint8_t j0[16], uint64_t first_block,
+              uint8_t y[16], const uint8_t* in, uint8_t* out, uint64_t length, const Engine& engine);
+
+// stockade_encrypt_many and stockade_decrypt_many for the messages whose status is OK on entry, and which have a key
+// and no null pointers; others are left alone. Writes each message's status. Allocates nothing.
+void crypt_many(stockade_direction direction, stockade_message* messages, uint64_t count, const Engine& engine);
+
+}  // namespace stockade::engine

@@ -1,0 +1,132 @@
+#include "engine/engine.h"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+
+#include "aes/aes_variants.h"
+#include "cpu/features.h"
+#include "gcm/gcm_variants.h"
+
+namespace stockade::engine {
+
+namespace {
+
+constexpr uint32_t max_threads = 4096;
+
+template <typename Variants>
+bool names_row(const Variants& variants, std::string_view name) {
+  return std::any_of(variants.begin(), variants.end(), [name](const auto& variant) { return name == variant.name; });
+}
+
+Status parse_kind(std::string_view name, Kind& kind) {
+  for (const Kind known : {Kind::automatic, Kind::serial, Kind::threads}) {
+    if (name != kind_name(known)) continue;
+    kind = known;
+    return STOCKADE_OK;
+  }
+  return STOCKADE_ERROR_UNKNOWN_NAME;
+}
+
+Status parse_entry(std::string_view entry, Environment& environment) {
+  const size_t colon = entry.find(':');
+  if (colon == std::string_view::npos) return STOCKADE_ERROR_UNKNOWN_NAME;
+  const std::string_view subject = entry.substr(0, colon);
+  const std::string_view name = entry.substr(colon + 1);
+  if (subject == "engine") return parse_kind(name, environment.kind);
+  if (subject == "aes" && names_row(aes::variants(), name)) {
+    environment.aes_row = name;
+  } else if (subject == "gcm" && names_row(gcm::variants(), name)) {
+    environment.gcm_row = name;
+  } else {
+    return STOCKADE_ERROR_UNKNOWN_NAME;
+  }
+  return STOCKADE_OK;
+}
+
+Status parse_threads(std::string_view text, uint32_t& threads) {
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, threads);
+  const bool valid = error == std::errc() && stop == end && threads >= 1 && threads <= max_threads;
+  return valid ? STOCKADE_OK : STOCKADE_ERROR_ARGUMENT;
+}
+
+// Empty for a variable that is not set: both mean that nothing was asked for.
+std::string_view variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? std::string_view{} : value;
+}
+
+Environment read_environment() {
+  Environment found{};
+  found.status = parse_force(variable("STOCKADE_FORCE"), found);
+  const std::string_view threads = variable("STOCKADE_THREADS");
+  if (found.status == STOCKADE_OK && !threads.empty()) found.status = parse_threads(threads, found.threads);
+  const cpu::Mask mask = cpu::environment_mask();
+  if (found.status == STOCKADE_OK && !mask.valid) found.status = STOCKADE_ERROR_UNKNOWN_NAME;
+  found.usable = cpu::detected() & ~mask.hidden;
+  return found;
+}
+
+}  // namespace
+
+const char* kind_name(Kind kind) {
+  switch (kind) {
+    case Kind::serial:
+      return "serial";
+    case Kind::threads:
+      return "threads";
+    default:
+      return "auto";
+  }
+}
+
+const Environment& environment() {
+  // Never destroyed: other threads may still encrypt while the process exits.
+  static const Environment& found = *new Environment(read_environment());
+  return found;
+}
+
+Status parse_force(std::string_view text, Environment& environment) {
+  while (!text.empty()) {
+    const size_t comma = text.find(',');
+    if (const Status status = parse_entry(text.substr(0, comma), environment); status != STOCKADE_OK) return status;
+    if (comma == std::string_view::npos) break;
+    text.remove_prefix(comma + 1);
+    if (text.empty()) return STOCKADE_ERROR_UNKNOWN_NAME;
+  }
+  return STOCKADE_OK;
+}
+
+Status make_engine(const char* name, uint32_t threads, Engine& engine) {
+  const Environment& wish = environment();
+  if (wish.status != STOCKADE_OK) return wish.status;
+  if (threads > max_threads) return STOCKADE_ERROR_ARGUMENT;
+  Kind kind = wish.kind;
+  if (name != nullptr) {
+    if (const Status status = parse_kind(name, kind); status != STOCKADE_OK) return status;
+  }
+  if (threads == 0) threads = wish.threads;
+  // What OMP_NUM_THREADS says, else the cores that the process may run on.
+  if (threads == 0) threads = std::clamp<uint32_t>(static_cast<uint32_t>(omp_get_max_threads()), 1, max_threads);
+  engine = {kind, kind == Kind::serial ? 1 : threads};
+  return STOCKADE_OK;
+}
+
+Status default_engine(const Engine** engine) {
+  struct Default {
+    Engine engine;
+    Status status;
+  };
+  static const Default made = [] {
+    Default result{};
+    result.status = make_engine(nullptr, 0, result.engine);
+    return result;
+  }();
+  if (made.status == STOCKADE_OK) *engine = &made.engine;
+  return made.status;
+}
+
+}  // namespace stockade::engine

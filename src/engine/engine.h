@@ -1,0 +1,78 @@
+// Who runs the work. An engine knows only "a range of independent items"; what an item is, is the caller's business.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include "aes/aes_kernels.h"
+#include "base/status.h"
+#include "cpu/features.h"
+
+namespace stockade::engine {
+
+enum class Kind : uint32_t { automatic, serial, threads };
+
+// "auto", "serial", "threads".
+const char* kind_name(Kind kind);
+
+// The wish: what stockade_engine holds.
+struct Engine {
+  Kind kind;
+  uint32_t threads;  // at least 1
+};
+
+// What STOCKADE_FORCE, STOCKADE_THREADS and STOCKADE_MASK say, read once. `status` is UNKNOWN_NAME or ARGUMENT for a
+// value that cannot be obeyed; every call that would consult it then returns that status.
+struct Environment {
+  Status status;
+  std::string aes_row, gcm_row;  // empty: choose
+  Kind kind;
+  uint32_t threads;  // 0: not given
+  cpu::Features usable;
+};
+const Environment& environment();
+
+// "aes:NAME,gcm:NAME,engine:NAME", any of them, in any order; later wins. UNKNOWN_NAME for an unknown key, row or
+// engine.
+Status parse_force(std::string_view text, Environment& environment);
+
+Status make_engine(const char* name, uint32_t threads, Engine& engine);
+Status default_engine(const Engine** engine);
+
+// The decision for one job.
+struct Plan {
+  Kind kind;         // serial or threads
+  uint32_t workers;  // 1 for serial
+  aes::Stores stores;
+  const char* why;  // static text that ends the sentence "N bytes ..."
+  // What the work must be worth, in bytes, where the calling thread may do it all while the machine has no core to
+  // spare for others; 0 where the workers were asked for.
+  uint64_t at_stake = 0;
+};
+
+// `bytes` of work in all, `parts` the most pieces it can be cut into, `in_place` whether output replaces input.
+Plan make_plan(const Engine& engine, uint64_t bytes, uint64_t parts, bool in_place);
+
+// Calls body(context, begin, end, worker) until [0, items) is covered, in runs of about `grain` items; workers are
+// numbered from 0 to plan.workers - 1 and each runs one call at a time. Returns when all are done.
+using Body = void (*)(void* context, uint64_t begin, uint64_t end, uint32_t worker);
+void run(const Plan& plan, uint64_t items, uint64_t grain, Body body, void* context);
+
+// The same with anything callable as body(begin, end, worker).
+template <typename Callable>
+void run(const Plan& plan, uint64_t items, uint64_t grain, Callable&& callable) {
+  run(
+      plan, items, grain,
+      [](void* context, uint64_t begin, uint64_t end, uint32_t worker) {
+        (*static_cast<std::remove_reference_t<Callable>*>(context))(begin, end, worker);
+      },
+      &callable);
+}
+
+// One file per engine; `run` picks by plan.kind.
+void run_serial(uint64_t items, uint64_t grain, Body body, void* context);
+void run_threads(const Plan& plan, uint64_t items, uint64_t grain, Body body, void* context);
+
+}  // namespace stockade::engine

@@ -1,0 +1,72 @@
+// Whole files through the engines: runs of a file are read, transformed in place, and written where they belong. What
+// the bytes mean is the business of a FileWork. Three ways, by what the two ends are and what the engine has to offer:
+//  - one worker: read, transform and write in turn on the calling thread;
+//  - regular files and work that can be split: every worker reads and writes its own runs by offset;
+//  - anything else: a reader, the workers and an in-order writer (the calling thread) overlap over a ring of buffers.
+//    The engine's number of threads is that of the workers, for the other two mostly wait.
+#pragma once
+
+#include <cstdint>
+
+#include "base/status.h"
+#include "engine/engine.h"
+
+namespace stockade::engine {
+
+// A run has this many bytes of the input before it in reach (a CBC or CFB chain block), may grow by this many at the
+// end of the file (padding), and this many may be kept from the end of the input, or put behind the output (a tag).
+inline constexpr uint64_t file_margin = 16;
+// The last of several runs has at least this many bytes, `kept` ones included. So a run other than the last never
+// decides about the end of the message.
+inline constexpr uint64_t file_reserve = 32;
+
+// A piece of the input on its way to the output. All runs but the last have FileJob::run_bytes bytes; the last is up to
+// file_reserve longer or any amount shorter. An empty input is one empty run.
+struct FileRun {
+  uint64_t offset;  // of the first byte, from where the input began
+  uint8_t* data;    // file_margin bytes before it hold the input before this run (unless the offset is 0)
+  uint64_t length;  // of the data; the last run may leave it up to file_margin larger, or smaller
+  bool last;
+};
+
+// The meaning of the bytes. `check` and `finish` are called once each, `finish` last.
+class FileWork {
+ public:
+  virtual ~FileWork() = default;
+  // Whether an input of this length, kept bytes included, can be done at all; at least that it has FileJob::kept_bytes.
+  // Comes before anything is written if the length is known (regular files), else with the end of the input.
+  virtual Status check(uint64_t length) = 0;
+  // Transforms a run in place. Unless the job is in_order, called by many threads at once and in any order.
+  virtual Status transform(FileRun& run) = 0;
+  // After all runs: `length` bytes were given to `transform`; `kept` are the FileJob::kept_bytes that followed them.
+  // Writes FileJob::added_bytes to `added`.
+  virtual Status finish(uint64_t length, const uint8_t* kept, uint8_t* added) = 0;
+};
+
+// Small enough that reading, cipher and writing find a run in the second-level cache, large enough that calls are
+// cheap.
+inline constexpr uint64_t default_run_bytes = uint64_t{256} << 10;
+
+struct FileJob {
+  int in_fd;
+  int out_fd;
+  uint64_t run_bytes;          // at least file_margin
+  uint32_t kept_bytes;         // 0 to file_margin: the end of the input that is not for `transform`
+  uint32_t added_bytes;        // 0 to file_margin: put behind the output by `finish`
+  bool in_order;               // each run needs the state that the one before it left
+  bool only_regular_output;    // output must be revocable: MODE for anything but a regular file
+  uint32_t progress_interval;  // milliseconds between two calls of `progress`
+  stockade_progress progress;  // may be null; also called at the start and at the end
+  void* progress_context;
+  uint64_t in_length;   // written: bytes read
+  uint64_t out_length;  // written: bytes written; 0 if they were taken back
+};
+
+// Runs the job from the current positions of both descriptors to the end of the input, and leaves both there. On an
+// error a regular output that has been touched is cut back to where the job began, and positions are left where they
+// were as far as they can be. SIGPIPE and SIGXFSZ do not reach the process from the writes made here.
+// Errors: those of `work`, and IO (with errno), INPUT_CHANGED, CANCELLED, MEMORY, MODE, OVERLAP (one file for both
+// ends).
+Status run_file(FileJob& job, FileWork& work, const Engine& engine);
+
+}  // namespace stockade::engine

@@ -1,0 +1,314 @@
+#include <algorithm>
+#include <atomic>
+
+#include "aes/padding.h"
+#include "base/bytes.h"
+#include "engine/cipher.h"
+
+namespace stockade::engine {
+
+namespace {
+
+constexpr uint64_t block_bytes = aes::block_bytes;
+
+// Pieces begin at multiples of this: whole cache lines and whole steps of every kernel.
+constexpr uint64_t granule_bytes = 16 * block_bytes;
+
+// Long messages are cut into more pieces than there are workers, for those are never equally fast.
+constexpr uint64_t piece_bytes = uint64_t{1} << 20;
+constexpr uint64_t pieces_per_worker = 16;
+
+// In-place decryption of CBC and CFB keeps one block per piece from before the work, on the stack.
+constexpr uint64_t max_kept_chains = 512;
+
+uint64_t granules(uint64_t length, uint64_t granule) { return std::max<uint64_t>(1, length / granule); }
+
+// `length` bytes cut at multiples of `granule`, nearly equal; the last piece takes the incomplete granule too, so that
+// it is never shorter than a granule unless it is all there is.
+struct Pieces {
+  uint64_t length, granule, count, each, longer;
+
+  Pieces(uint64_t length_, uint64_t granule_, uint64_t workers) : length(length_), granule(granule_) {
+    const uint64_t all = granules(length, granule);
+    const uint64_t wanted = std::clamp(length / piece_bytes, workers, pieces_per_worker * workers);
+    count = std::min({all, wanted, std::max(workers, max_kept_chains)});
+    each = all / count;
+    longer = all % count;  // the first so many have one granule more
+  }
+  uint64_t begin(uint64_t piece) const {
+    return piece == count ? length : (piece * each + std::min(piece, longer)) * granule;
+  }
+};
+
+bool overlaps(const uint8_t* in, uint64_t in_length, const uint8_t* out, uint64_t out_length) {
+  return in != out && ranges_overlap(in, in_length, out, out_length);
+}
+
+void run_pieces(const Plan& plan, const aes::Key& key, stockade_direction direction, uint8_t chain[16],
+                const uint8_t* in, uint8_t* out, uint64_t length) {
+  const bool chained = key.mode == STOCKADE_CBC || key.mode == STOCKADE_CFB;
+  const bool keep = chained && in == out;
+  const Pieces pieces(length, granule_bytes, keep ? std::min<uint64_t>(plan.workers, max_kept_chains) : plan.workers);
+  uint8_t kept[max_kept_chains][block_bytes];
+  for (uint64_t i = 1; keep && i < pieces.count; ++i) {
+    std::memcpy(kept[i], in + pieces.begin(i) - block_bytes, block_bytes);
+  }
+  Secret<uint8_t[16]> last_chain;
+  run(plan, pieces.count, 1, [&](uint64_t first, uint64_t end, uint32_t) {
+    for (uint64_t i = first; i < end; ++i) {
+      const uint64_t begin = pieces.begin(i);
+      aes::Range range{in + begin, out + begin, pieces.begin(i + 1) - begin, {}};
+      const uint8_t* const before = i == 0 || !chained ? chain : keep ? kept[i] : in + begin - block_bytes;
+      std::memcpy(range.chain, before, block_bytes);
+      aes::skip_blocks(key.mode, range.chain, begin / block_bytes);
+      aes::run_range(key, direction, range, plan.stores);
+      if (i + 1 == pieces.count) std::memcpy(*last_chain, range.chain, block_bytes);
+      wipe(range.chain, block_bytes);
+    }
+  });
+  std::memcpy(chain, *last_chain, block_bytes);
+}
+
+// Each piece is hashed from zero and multiplied by the power of H that the blocks behind it call for; the sum of those
+// is the hash of all, whoever comes first.
+void run_gcm_pieces(const Plan& plan, const gcm::Key& key, stockade_direction direction, const uint8_t j0[16],
+                    uint64_t first_block, uint8_t y[16], const uint8_t* in, uint8_t* out, uint64_t length) {
+  const Pieces pieces(length, granule_bytes, plan.workers);
+  std::atomic<uint64_t> sum[2] = {0, 0};
+  run(plan, pieces.count, 1, [&](uint64_t first, uint64_t last, uint32_t) {
+    constexpr uint8_t zero[block_bytes] = {};
+    for (uint64_t i = first; i < last; ++i) {
+      const uint64_t begin = pieces.begin(i), end = pieces.begin(i + 1);
+      Secret<uint8_t[16]> part;
+      if (i == 0) std::memcpy(*part, y, block_bytes);
+      gcm::run_range(key, direction, j0, first_block + begin / block_bytes, *part, in + begin, out + begin, end - begin,
+                     plan.stores);
+      gcm::append_hash(key, *part, zero, (length - end + block_bytes - 1) / block_bytes);
+      sum[0].fetch_xor(load_le64(*part), std::memory_order_relaxed);
+      sum[1].fetch_xor(load_le64(*part + 8), std::memory_order_relaxed);
+    }
+  });
+  store_le64(y, sum[0].load(std::memory_order_relaxed));
+  store_le64(y + 8, sum[1].load(std::memory_order_relaxed));
+  wipe(sum, sizeof sum);
+}
+
+// One whole GCM message, its full tag computed and not compared.
+void run_gcm(const gcm::Key& key, stockade_direction direction, const uint8_t* iv, uint64_t iv_length,
+             const uint8_t* aad, uint64_t aad_length, const uint8_t* in, uint64_t length, uint8_t* out, uint8_t tag[16],
+             const Engine& engine) {
+  const Plan plan = make_plan(engine, length, granules(length, granule_bytes), in == out);
+  if (plan.workers == 1) {
+    return gcm::run_message(key, direction, iv, iv_length, aad, aad_length, in, length, out, tag, plan.stores);
+  }
+  Secret<uint8_t[16]> j0, y;
+  gcm::derive_j0(key, iv, iv_length, *j0);
+  gcm::hash_padded(key, *y, aad, aad_length);
+  run_gcm_pieces(plan, key, direction, *j0, 0, *y, in, out, length);
+  gcm::finish_tag(key, *j0, *y, aad_length, length, tag);
+}
+
+Status check_padded(const CipherKey& key, const uint8_t* iv, uint64_t iv_length, const uint8_t* in, uint64_t length,
+                    const uint8_t* out, uint64_t out_size, uint64_t out_needed) {
+  if (key.mode != STOCKADE_ECB && key.mode != STOCKADE_CBC) return STOCKADE_ERROR_MODE;
+  if (const Status status = aes::check_iv(key.mode, iv_length); status != STOCKADE_OK) return status;
+  if (out_size < out_needed) return STOCKADE_ERROR_OUTPUT_SIZE;
+  if (overlaps(in, length, out, out_needed) || ranges_overlap(iv, iv_length, out, out_needed)) {
+    return STOCKADE_ERROR_OVERLAP;
+  }
+  return STOCKADE_OK;
+}
+
+Status check_units(const CipherKey& key, const uint8_t* iv, uint64_t iv_length, uint64_t unit, const uint8_t* in,
+                   uint64_t length, const uint8_t* out) {
+  if (key.mode != STOCKADE_XTS) return STOCKADE_ERROR_MODE;
+  if (unit < block_bytes || unit > aes::max_unit_bytes) return STOCKADE_ERROR_ARGUMENT;
+  if (const Status status = aes::check_iv(key.mode, iv_length); status != STOCKADE_OK) return status;
+  const uint64_t last = length % unit;
+  if (length < block_bytes || (last != 0 && last < block_bytes)) return STOCKADE_ERROR_DATA_LENGTH;
+  if (overlaps(in, length, out, length) || ranges_overlap(iv, iv_length, out, length)) return STOCKADE_ERROR_OVERLAP;
+  return STOCKADE_OK;
+}
+
+// Few long units: each is cut, one after the other.
+void run_long_units(const aes::Key& key, stockade_direction direction, uint8_t number[16], uint64_t unit,
+                    const uint8_t* in, uint8_t* out, uint64_t length, const Engine& engine) {
+  for (uint64_t done = 0; done < length; done += std::min(unit, length - done)) {
+    Secret<uint8_t[16]> chain;
+    aes::start_chain(key, number, 0, nullptr, *chain);
+    crypt_span(key, direction, *chain, in + done, out + done, std::min(unit, length - done), engine);
+    add_le128(number, 1);
+  }
+}
+
+}  // namespace
+
+Status make_key(CipherKey& key, stockade_mode mode, const uint8_t* bytes, uint64_t length, const char* force) {
+  const Environment& wish = environment();
+  if (wish.status != STOCKADE_OK) return wish.status;
+  std::string_view row = mode == STOCKADE_GCM ? wish.gcm_row : wish.aes_row;
+  Environment forced{};
+  if (force != nullptr) {
+    // A key has no engine, so a name for one would silently do nothing.
+    if (std::string_view(force).find("engine:") != std::string_view::npos) return STOCKADE_ERROR_UNKNOWN_NAME;
+    if (const Status status = parse_force(force, forced); status != STOCKADE_OK) return status;
+    const std::string& forced_row = mode == STOCKADE_GCM ? forced.gcm_row : forced.aes_row;
+    if (!forced_row.empty()) row = forced_row;
+  }
+  key.mode = mode;
+  Status status;
+  if (mode == STOCKADE_GCM) {
+    const gcm::Variant* variant = nullptr;
+    status = gcm::choose(row, wish.usable, &variant);
+    if (status == STOCKADE_OK) status = gcm::expand(key.gcm, variant, bytes, length);
+    if (status == STOCKADE_OK) key.bits = key.gcm.bits;
+  } else {
+    const aes::Variant* variant = nullptr;
+    status = aes::choose(row, wish.usable, &variant);
+    if (status == STOCKADE_OK) status = aes::expand(key.aes, variant, mode, bytes, length);
+    if (status == STOCKADE_OK) key.bits = key.aes.bits;
+  }
+  return status;
+}
+
+Plan plan_message(const CipherKey& key, stockade_direction direction, uint64_t length, bool in_place,
+                  const Engine& engine) {
+  const bool splits = key.mode == STOCKADE_GCM || aes::splits(key.mode, direction);
+  return make_plan(engine, length, splits ? granules(length, granule_bytes) : 1, in_place);
+}
+
+Status check_message(const CipherKey& key, const uint8_t* iv, uint64_t iv_length, const uint8_t* in, uint64_t length,
+                     const uint8_t* out) {
+  if (key.mode == STOCKADE_GCM) return STOCKADE_ERROR_MODE;
+  if (const Status status = aes::check_iv(key.mode, iv_length); status != STOCKADE_OK) return status;
+  if (const Status status = aes::check_length(key.mode, length); status != STOCKADE_OK) return status;
+  if (overlaps(in, length, out, length) || ranges_overlap(iv, iv_length, out, length)) return STOCKADE_ERROR_OVERLAP;
+  return STOCKADE_OK;
+}
+
+void crypt_span(const aes::Key& key, stockade_direction direction, uint8_t chain[16], const uint8_t* in, uint8_t* out,
+                uint64_t length, const Engine& engine) {
+  const uint64_t parts = aes::splits(key.mode, direction) ? granules(length, granule_bytes) : 1;
+  const Plan plan = make_plan(engine, length, parts, in == out);
+  if (plan.workers > 1) return run_pieces(plan, key, direction, chain, in, out, length);
+  aes::Range range{in, out, length, {}};
+  std::memcpy(range.chain, chain, block_bytes);
+  aes::run_range(key, direction, range, plan.stores);
+  std::memcpy(chain, range.chain, block_bytes);
+  wipe(range.chain, block_bytes);
+}
+
+void gcm_span(const gcm::Key& key, stockade_direction direction, const uint8_t j0[16], uint64_t first_block,
+              uint8_t y[16], const uint8_t* in, uint8_t* out, uint64_t length, const Engine& engine) {
+  const Plan plan = make_plan(engine, length, granules(length, granule_bytes), in == out);
+  if (plan.workers > 1) return run_gcm_pieces(plan, key, direction, j0, first_block, y, in, out, length);
+  gcm::run_range(key, direction, j0, first_block, y, in, out, length, plan.stores);
+}
+
+Status crypt(const CipherKey& key, stockade_direction direction, const uint8_t* iv, uint64_t iv_length,
+             const uint8_t* in, uint64_t length, uint8_t* out, const Engine& engine) {
+  const Status status = check_message(key, iv, iv_length, in, length, out);
+  if (status != STOCKADE_OK || length == 0) return status;
+  Secret<uint8_t[16]> chain;
+  aes::start_chain(key.aes, iv, 0, nullptr, *chain);
+  crypt_span(key.aes, direction, *chain, in, out, length, engine);
+  return STOCKADE_OK;
+}
+
+Status encrypt_padded(const CipherKey& key, const uint8_t* iv, uint64_t iv_length, const uint8_t* in, uint64_t length,
+                      uint8_t* out, uint64_t out_size, uint64_t* out_length, const Engine& engine) {
+  const uint64_t used = length % block_bytes;
+  const uint64_t whole = length - used;
+  const bool fits = whole <= UINT64_MAX - block_bytes;
+  const uint64_t needed = fits ? whole + block_bytes : UINT64_MAX;
+  // No buffer can hold what has no length.
+  const Status status = check_padded(key, iv, iv_length, in, length, out, fits ? out_size : 0, needed);
+  if (status != STOCKADE_OK) return status;
+  Secret<uint8_t[16]> chain, last;
+  aes::start_chain(key.aes, iv, 0, nullptr, *chain);
+  if (used != 0) std::memcpy(*last, in + whole, used);
+  aes::pad_block(*last, used);
+  if (whole != 0) crypt_span(key.aes, STOCKADE_ENCRYPT, *chain, in, out, whole, engine);
+  crypt_span(key.aes, STOCKADE_ENCRYPT, *chain, *last, out + whole, block_bytes, engine);
+  *out_length = needed;
+  return STOCKADE_OK;
+}
+
+Status decrypt_padded(const CipherKey& key, const uint8_t* iv, uint64_t iv_length, const uint8_t* in, uint64_t length,
+                      uint8_t* out, uint64_t out_size, uint64_t* out_length, const Engine& engine) {
+  const Status status = check_padded(key, iv, iv_length, in, length, out, out_size, length);
+  if (status == STOCKADE_ERROR_MODE || status == STOCKADE_ERROR_IV_LENGTH) return status;
+  if (length == 0 || length % block_bytes != 0) return STOCKADE_ERROR_DATA_LENGTH;
+  if (status != STOCKADE_OK) return status;
+  Secret<uint8_t[16]> chain;
+  aes::start_chain(key.aes, iv, 0, nullptr, *chain);
+  crypt_span(key.aes, STOCKADE_DECRYPT, *chain, in, out, length, engine);
+  const uint32_t padding = aes::padding_length(out + length - block_bytes);
+  if (padding == 0) {
+    wipe(out, length);
+    return STOCKADE_ERROR_PADDING;
+  }
+  *out_length = length - padding;
+  return STOCKADE_OK;
+}
+
+Status crypt_units(const CipherKey& key, stockade_direction direction, const uint8_t* iv, uint64_t iv_length,
+                   uint64_t unit, const uint8_t* in, uint64_t length, uint8_t* out, const Engine& engine) {
+  const Status status = check_units(key, iv, iv_length, unit, in, length, out);
+  if (status != STOCKADE_OK) return status;
+  uint8_t number[block_bytes];
+  std::memcpy(number, iv, sizeof number);
+  if (unit >= piece_bytes && length / unit < 4 * uint64_t{engine.threads}) {
+    run_long_units(key.aes, direction, number, unit, in, out, length, engine);
+    return STOCKADE_OK;
+  }
+  const Plan plan = make_plan(engine, length, granules(length, unit), in == out);
+  const Pieces pieces(length, unit, plan.workers);
+  run(plan, pieces.count, 1, [&](uint64_t first, uint64_t last, uint32_t) {
+    const uint64_t begin = pieces.begin(first), end = pieces.begin(last);
+    uint8_t own_number[block_bytes];
+    std::memcpy(own_number, number, sizeof own_number);
+    add_le128(own_number, begin / unit);
+    aes::run_units(key.aes, direction, own_number, unit, in + begin, out + begin, end - begin, plan.stores);
+  });
+  return STOCKADE_OK;
+}
+
+Status seal(const CipherKey& key, const uint8_t* iv, uint64_t iv_length, const uint8_t* aad, uint64_t aad_length,
+            const uint8_t* in, uint64_t length, uint8_t* out, uint8_t* tag, uint64_t tag_length, const Engine& engine) {
+  if (key.mode != STOCKADE_GCM) return STOCKADE_ERROR_MODE;
+  if (const Status status = gcm::check(iv_length, aad_length, length, tag_length); status != STOCKADE_OK) {
+    return status;
+  }
+  if (overlaps(in, length, out, length) || ranges_overlap(iv, iv_length, out, length) ||
+      ranges_overlap(aad, aad_length, out, length) || ranges_overlap(tag, tag_length, out, length) ||
+      ranges_overlap(tag, tag_length, in, length) || ranges_overlap(tag, tag_length, iv, iv_length) ||
+      ranges_overlap(tag, tag_length, aad, aad_length)) {
+    return STOCKADE_ERROR_OVERLAP;
+  }
+  uint8_t full_tag[block_bytes];
+  run_gcm(key.gcm, STOCKADE_ENCRYPT, iv, iv_length, aad, aad_length, in, length, out, full_tag, engine);
+  std::memcpy(tag, full_tag, tag_length);
+  return STOCKADE_OK;
+}
+
+Status open(const CipherKey& key, const uint8_t* iv, uint64_t iv_length, const uint8_t* aad, uint64_t aad_length,
+            const uint8_t* in, uint64_t length, uint8_t* out, const uint8_t* tag, uint64_t tag_length,
+            const Engine& engine) {
+  if (key.mode != STOCKADE_GCM) return STOCKADE_ERROR_MODE;
+  if (const Status status = gcm::check(iv_length, aad_length, length, tag_length); status != STOCKADE_OK) {
+    return status;
+  }
+  if (overlaps(in, length, out, length) || ranges_overlap(iv, iv_length, out, length) ||
+      ranges_overlap(aad, aad_length, out, length) || ranges_overlap(tag, tag_length, out, length)) {
+    return STOCKADE_ERROR_OVERLAP;
+  }
+  // The right tag of a message that is not authentic is what a forger is after.
+  Secret<uint8_t[16]> full_tag;
+  run_gcm(key.gcm, STOCKADE_DECRYPT, iv, iv_length, aad, aad_length, in, length, out, *full_tag, engine);
+  if (equal_constant_time(*full_tag, tag, tag_length)) return STOCKADE_OK;
+  wipe(out, length);
+  return STOCKADE_ERROR_AUTHENTICATION;
+}
+
+}  // namespace stockade::engine

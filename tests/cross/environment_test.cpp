@@ -1,0 +1,244 @@
+// What STOCKADE_FORCE, STOCKADE_MASK, STOCKADE_THREADS and OMP_NUM_THREADS do, each time in a fresh process.
+#include <gtest/gtest.h>
+#include <sched.h>
+
+#include <map>
+#include <string>
+
+#include "aes/aes_variants.h"
+#include "cpu/features.h"
+#include "cross/child_process.h"
+#include "cross/handles.h"
+#include "gcm/gcm_variants.h"
+
+namespace stockade::tests {
+namespace {
+
+using Answers = std::map<std::string, std::string>;
+
+constexpr const char* large = "explain 268435456";
+constexpr const char* small = "explain 64";
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+struct RowNeeds {
+  std::string primitive, name;
+  cpu::Features needs;
+  bool automatic;
+};
+
+std::vector<RowNeeds> all_rows() {
+  std::vector<RowNeeds> rows;
+  for (const aes::Variant& v : aes::variants()) rows.push_back({"aes", v.name, v.needs, v.automatic});
+  for (const gcm::Variant& v : gcm::variants()) rows.push_back({"gcm", v.name, v.needs, true});
+  return rows;
+}
+
+// The best row that asks for nothing but `usable`.
+std::string best_row(const std::string& primitive, cpu::Features usable) {
+  for (const RowNeeds& row : all_rows()) {
+    if (row.primitive == primitive && row.automatic && (row.needs & ~usable) == 0) return row.name;
+  }
+  return "";
+}
+
+TEST(Environment, empty_chooses_the_best_row_and_every_core) {
+  const Answers answers = probe();
+  EXPECT_EQ(answers.at("aes key row"), best_row("aes", cpu::detected()));
+  EXPECT_EQ(answers.at("gcm key row"), best_row("gcm", cpu::detected()));
+  EXPECT_EQ(answers.at("engine"), "STOCKADE_OK");
+  EXPECT_EQ(answers.at("rows"), "STOCKADE_ERROR_ARGUMENT");
+  EXPECT_EQ(answers.at("threads"), answers.at("cores"));
+  EXPECT_TRUE(contains(answers.at(small), "serial")) << answers.at(small);
+  if (answers.at("cores") != "1") {
+    EXPECT_TRUE(contains(answers.at(large), "threads x" + answers.at("cores"))) << answers.at(large);
+  }
+}
+
+TEST(Environment, lists_every_row_and_feature) {
+  const Answers answers = probe();
+  for (const RowNeeds& row : all_rows()) {
+    const std::string name = "row " + row.primitive + ":" + row.name;
+    const bool available = (row.needs & ~cpu::detected()) == 0;
+    ASSERT_TRUE(answers.contains(name)) << name;
+    EXPECT_EQ(answers.at(name).starts_with("available"), available) << name;
+    EXPECT_FALSE(answers.at(name + " reason").empty()) << name;
+    const bool chosen = row.name == best_row(row.primitive, cpu::detected());
+    EXPECT_EQ(contains(answers.at(name), "chosen"), chosen) << name;
+  }
+  for (const auto& [name, bit] : cpu::feature_names) {
+    EXPECT_EQ(answers.at(std::string("feature ") + name), (cpu::detected() & bit) != 0 ? "present" : "absent");
+  }
+}
+
+// --- STOCKADE_FORCE ------------------------------------------------------------------------------------------------
+
+TEST(Force, runs_the_row_that_it_names) {
+  for (const RowNeeds& row : all_rows()) {
+    const Answers answers = probe({{"STOCKADE_FORCE", row.primitive + ":" + row.name}});
+    const std::string key = row.primitive + " key";
+    SCOPED_TRACE(row.primitive + ":" + row.name);
+    if ((row.needs & ~cpu::detected()) != 0) {
+      EXPECT_EQ(answers.at(key), "STOCKADE_ERROR_UNAVAILABLE");
+      EXPECT_EQ(answers.at("rows"), "STOCKADE_ERROR_UNAVAILABLE");
+      continue;
+    }
+    ASSERT_EQ(answers.at(key), "STOCKADE_OK");
+    EXPECT_EQ(answers.at(key + " row"), row.name);
+    EXPECT_TRUE(contains(answers.at("row " + row.primitive + ":" + row.name), "chosen"));
+    if (row.primitive == "aes") {
+      EXPECT_TRUE(contains(answers.at(large), "row " + row.name)) << answers.at(large);
+    }
+  }
+}
+
+TEST(Force, never_changes_a_byte) {
+  const Answers usual = probe();
+  for (const RowNeeds& row : all_rows()) {
+    if ((row.needs & ~cpu::detected()) != 0) continue;
+    for (const char* engine : {"serial", "threads"}) {
+      const Answers answers =
+          probe({{"STOCKADE_FORCE", row.primitive + ":" + row.name + ",engine:" + engine}, {"STOCKADE_THREADS", "3"}});
+      EXPECT_EQ(answers.at("ctr output"), usual.at("ctr output")) << row.name << " " << engine;
+      EXPECT_EQ(answers.at("gcm output"), usual.at("gcm output")) << row.name << " " << engine;
+    }
+  }
+}
+
+TEST(Force, takes_several_names_and_the_last_counts) {
+  const Answers answers = probe({{"STOCKADE_FORCE", "gcm:portable,aes:reference,engine:serial,aes:portable"}});
+  EXPECT_EQ(answers.at("aes key row"), "portable");
+  EXPECT_EQ(answers.at("gcm key row"), "portable");
+  EXPECT_TRUE(contains(answers.at(large), "serial")) << answers.at(large);
+}
+
+TEST(Force, by_argument_stands_above_the_environment) {
+  const Answers answers = probe({{"STOCKADE_FORCE", "aes:reference,gcm:portable"}}, {"aes:portable", "gcm:portable"});
+  EXPECT_EQ(answers.at("force aes:portable row"), "portable");
+  EXPECT_EQ(answers.at("aes key row"), "reference");
+}
+
+TEST(Force, engine_decides_who_runs_the_default) {
+  const Answers threads = probe({{"STOCKADE_FORCE", "engine:threads"}, {"STOCKADE_THREADS", "3"}});
+  EXPECT_TRUE(contains(threads.at(large), "threads x3")) << threads.at(large);
+  const Answers serial = probe({{"STOCKADE_FORCE", "engine:serial"}, {"STOCKADE_THREADS", "3"}});
+  EXPECT_TRUE(contains(serial.at(large), "serial")) << serial.at(large);
+  const Answers automatic = probe({{"STOCKADE_FORCE", "engine:auto"}, {"STOCKADE_THREADS", "3"}});
+  EXPECT_TRUE(contains(automatic.at(large), "threads x3")) << automatic.at(large);
+  EXPECT_TRUE(contains(automatic.at(small), "serial")) << automatic.at(small);
+}
+
+TEST(Force, unknown_names_are_errors_everywhere) {
+  for (const char* force : {"aes:vaes1024", "gcm:reference", "engine:gpu", "rsa:portable", "aes", "aes:", ":", ",",
+                            "aes:portable,", "aes:portable,,gcm:portable", "AES:portable", "aes:Portable",
+                            "aes:portable gcm:portable", " aes:portable", "aes:portable:gcm", "portable"}) {
+    const Answers answers = probe({{"STOCKADE_FORCE", force}});
+    for (const char* question : {"aes key", "gcm key", "engine", "engine serial", "rows"}) {
+      EXPECT_EQ(answers.at(question), "STOCKADE_ERROR_UNKNOWN_NAME") << question << " under " << force;
+    }
+  }
+}
+
+TEST(Force, of_unknown_names_by_argument_is_an_error) {
+  const std::vector<std::string> wrong = {"aes:vaes1024", "gcm:reference", "nonsense", "aes:portable,", "engine:gpu"};
+  const Answers answers = probe({}, wrong);
+  for (const std::string& force : wrong) {
+    EXPECT_EQ(answers.at("force " + force), "STOCKADE_ERROR_UNKNOWN_NAME") << force;
+  }
+}
+
+// --- STOCKADE_MASK -------------------------------------------------------------------------------------------------
+
+TEST(Mask, hides_the_rows_that_need_a_feature) {
+  for (const auto& [name, bit] : cpu::feature_names) {
+    std::vector<std::string> forces;
+    for (const RowNeeds& row : all_rows()) forces.push_back(row.primitive + ":" + row.name);
+    const Answers answers = probe({{"STOCKADE_MASK", name}}, forces);
+    SCOPED_TRACE(std::string("masked: ") + name);
+    const cpu::Features usable = cpu::detected() & ~bit;
+    for (const RowNeeds& row : all_rows()) {
+      const std::string full = row.primitive + ":" + row.name;
+      const bool available = (row.needs & ~usable) == 0;
+      EXPECT_EQ(answers.at("row " + full).starts_with("available"), available) << full;
+      EXPECT_EQ(answers.at("force " + full), available ? "STOCKADE_OK" : "STOCKADE_ERROR_UNAVAILABLE") << full;
+    }
+    EXPECT_EQ(answers.at("aes key row"), best_row("aes", usable));
+    EXPECT_EQ(answers.at("gcm key row"), best_row("gcm", usable));
+    EXPECT_TRUE(contains(answers.at(std::string("feature ") + name), "masked"));
+  }
+}
+
+TEST(Mask, of_everything_leaves_the_portable_rows) {
+  std::string all;
+  for (const auto& [name, bit] : cpu::feature_names) {
+    if (!all.empty()) all += ',';
+    all += name;
+  }
+  const Answers masked = probe({{"STOCKADE_MASK", all}}), usual = probe();
+  EXPECT_EQ(masked.at("aes key row"), "portable");
+  EXPECT_EQ(masked.at("gcm key row"), "portable");
+  EXPECT_EQ(masked.at("ctr output"), usual.at("ctr output"));
+  EXPECT_EQ(masked.at("gcm output"), usual.at("gcm output"));
+}
+
+TEST(Mask, makes_a_forced_row_unavailable) {
+  const Answers answers = probe({{"STOCKADE_MASK", "aesni"}, {"STOCKADE_FORCE", "aes:aesni"}});
+  EXPECT_EQ(answers.at("aes key"), "STOCKADE_ERROR_UNAVAILABLE");
+}
+
+TEST(Mask, of_an_unknown_name_is_an_error) {
+  for (const char* mask : {"avx1024", "aesni,", "AESNI", "aesni avx2", ","}) {
+    const Answers answers = probe({{"STOCKADE_MASK", mask}});
+    EXPECT_EQ(answers.at("aes key"), "STOCKADE_ERROR_UNKNOWN_NAME") << mask;
+  }
+}
+
+// --- threads -------------------------------------------------------------------------------------------------------
+
+TEST(Threads, are_those_of_the_environment) {
+  EXPECT_EQ(probe({{"STOCKADE_THREADS", "3"}}).at("threads"), "3");
+  EXPECT_EQ(probe({{"OMP_NUM_THREADS", "5"}}).at("threads"), "5");
+  EXPECT_EQ(probe({{"STOCKADE_THREADS", "3"}, {"OMP_NUM_THREADS", "5"}}).at("threads"), "3");
+  EXPECT_EQ(probe({{"STOCKADE_THREADS", ""}, {"OMP_NUM_THREADS", "5"}}).at("threads"), "5");
+  EXPECT_EQ(probe({{"STOCKADE_THREADS", "4096"}}).at("threads"), "4096");
+}
+
+TEST(Threads, show_in_the_plan) {
+  const Answers answers = probe({{"OMP_NUM_THREADS", "5"}});
+  EXPECT_TRUE(contains(answers.at(large), "threads x5")) << answers.at(large);
+  const Answers one = probe({{"STOCKADE_THREADS", "1"}});
+  EXPECT_TRUE(contains(one.at(large), "serial")) << one.at(large);
+}
+
+TEST(Threads, of_no_sense_are_an_error) {
+  for (const char* threads : {"0", "4097", "-1", "two", "2x", " 2", "1.5", "99999999999999999999"}) {
+    const Answers answers = probe({{"STOCKADE_THREADS", threads}});
+    EXPECT_EQ(answers.at("engine"), "STOCKADE_ERROR_ARGUMENT") << threads;
+  }
+}
+
+TEST(Threads, fewer_than_planned_still_do_all_of_the_work) {
+  const Answers usual = probe();
+  const Answers limited =
+      probe({{"STOCKADE_THREADS", "8"}, {"OMP_THREAD_LIMIT", "1"}, {"STOCKADE_FORCE", "engine:threads"}});
+  EXPECT_EQ(limited.at("ctr output"), usual.at("ctr output"));
+  EXPECT_EQ(limited.at("gcm output"), usual.at("gcm output"));
+}
+
+TEST(Threads, are_as_many_as_the_cores_that_the_process_may_use) {
+  cpu_set_t before, one;
+  ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
+  int core = 0;
+  while (!CPU_ISSET(core, &before)) ++core;
+  CPU_ZERO(&one);
+  CPU_SET(core, &one);
+  ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+  const Answers answers = probe();
+  ASSERT_EQ(sched_setaffinity(0, sizeof before, &before), 0);
+  EXPECT_EQ(answers.at("cores"), "1");
+  EXPECT_EQ(answers.at("threads"), "1");
+  EXPECT_TRUE(contains(answers.at(large), "serial")) << answers.at(large);
+}
+
+}  // namespace
+}  // namespace stockade::tests
