@@ -24,6 +24,7 @@ struct Xmm {
   static void copy_block(uint8_t* to, const uint8_t* from) { store(to, load(from)); }
   static T broadcast(const uint8_t* key) { return load(key); }
   static T exclusive_or(T a, T b) { return _mm_xor_si128(a, b); }
+  static T exclusive_or3(T a, T b, T c) { return _mm_xor_si128(_mm_xor_si128(a, b), c); }
   static T enc(T s, T key) { return _mm_aesenc_si128(s, key); }
   static T enc_last(T s, T key) { return _mm_aesenclast_si128(s, key); }
   static T dec(T s, T key) { return _mm_aesdec_si128(s, key); }

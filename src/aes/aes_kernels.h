@@ -81,7 +81,5 @@ void aes_expand_aesni(const uint8_t* key, uint32_t key_bytes, Schedule& schedule
 void aes_sequential_aesni(Chain mode, const Schedule& schedule, uint8_t chain[16], const uint8_t* in, uint8_t* out,
                           uint64_t blocks);
 void aes_ecb_encrypt_aesni(const Schedule& schedule, const uint8_t* in, uint8_t* out, uint64_t blocks, Stores stores);
-// Up to 16 lanes are as fast on two-block registers as on wider ones, and have the shorter chains (aes_vaes256.cpp).
-void aes_lanes_vaes256(Chain mode, Lane* lanes, uint32_t count, uint64_t blocks);
 
 }  // namespace stockade::aes

@@ -3,7 +3,7 @@
 // be linked into another's row.
 //
 // V provides: T (the register), blocks, bytes; load, store, stream (non-temporal, aligned), load_part, store_part (first n
-// blocks); broadcast; exclusive_or; enc, enc_last, dec, dec_last (FIPS 197 rounds); reversed counters: counter_from,
+// blocks); broadcast; exclusive_or, exclusive_or3 (what comes late is last); enc, enc_last, dec, dec_last (FIPS 197 rounds); reversed counters: counter_from,
 // counter_add, counter_bytes; shift_in (the blocks before each block of a vector); XTS tweaks: tweak_from, tweak_next (times
 // a^blocks), tweak_byte (times a^8), tweak_step (times a^(8·blocks)), tweaks_by_byte, tweak_lane; gather, scatter (one block from or to each of `blocks` lanes).
 #pragma once
@@ -321,7 +321,7 @@ struct LaneGroup {
   const uint8_t* keys[lanes];
 };
 
-// One block of each lane: state is the chain before and after. Exclusive-ors that do not wait for the chain come first.
+// One block of each lane: state is the chain before and after.
 template <class V, int N, bool shared_key>
 STOCKADE_INLINE void lane_turn(Chain mode, const typename V::T* keys, uint32_t rounds, const LaneGroup<V, N>& group,
                                uint64_t offset, typename V::T (&state)[N]) {
@@ -330,9 +330,11 @@ STOCKADE_INLINE void lane_turn(Chain mode, const typename V::T* keys, uint32_t r
   typename V::T s[N];
 #pragma GCC unroll 8
   for (int i = 0; i < N; ++i) {
-    auto mask = key(0, i);
-    if (mode == Chain::cbc_encrypt) mask = V::exclusive_or(mask, V::gather(&group.in[i * V::blocks], offset));
-    s[i] = V::exclusive_or(state[i], mask);
+    if (mode == Chain::cbc_encrypt) {
+      s[i] = V::exclusive_or3(V::gather(&group.in[i * V::blocks], offset), key(0, i), state[i]);
+    } else {
+      s[i] = V::exclusive_or(state[i], key(0, i));
+    }
   }
   for (uint32_t round = 1; round < rounds; ++round) {
 #pragma GCC unroll 8
@@ -478,9 +480,10 @@ struct Rows {
       low += run;
       high += low == 0;
     }
-    words[0] = __builtin_bswap64(high);
-    words[1] = __builtin_bswap64(low);
-    __builtin_memcpy(counter, words, 16);
+    // One store of 16 bytes: the caller's next load of the counter must not wait for two.
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(counter),
+                     _mm_set_epi64x(static_cast<long long>(__builtin_bswap64(low)),
+                                    static_cast<long long>(__builtin_bswap64(high))));
   }
   static void xts_encrypt(const Schedule& schedule, uint8_t tweak[16], const uint8_t* in, uint8_t* out, uint64_t blocks,
                           Stores stores) {

@@ -74,19 +74,6 @@ Status expand(Key& key, const Variant* variant, Mode mode, const uint8_t* bytes,
   return STOCKADE_OK;
 }
 
-Status check_iv(Mode mode, uint64_t iv_length) {
-  return iv_length == (mode == STOCKADE_ECB ? 0 : block_bytes) ? STOCKADE_OK : STOCKADE_ERROR_IV_LENGTH;
-}
-
-Status check_length(Mode mode, uint64_t length) {
-  if (mode == STOCKADE_XTS) {
-    if (length > max_unit_bytes) return STOCKADE_ERROR_DATA_TOO_LONG;
-    return length < block_bytes ? STOCKADE_ERROR_DATA_LENGTH : STOCKADE_OK;
-  }
-  const bool whole_blocks = mode == STOCKADE_ECB || mode == STOCKADE_CBC;
-  return whole_blocks && length % block_bytes != 0 ? STOCKADE_ERROR_DATA_LENGTH : STOCKADE_OK;
-}
-
 bool splits(Mode mode, Direction direction) {
   if (mode == STOCKADE_CBC || mode == STOCKADE_CFB) return direction == STOCKADE_DECRYPT;
   return mode != STOCKADE_OFB;

@@ -29,8 +29,18 @@ struct Key {
 Status expand(Key& key, const Variant* variant, Mode mode, const uint8_t* bytes, uint64_t length);
 
 // Length of IV and data as the mode demands them, without padding. IV_LENGTH; DATA_LENGTH, DATA_TOO_LONG.
-Status check_iv(Mode mode, uint64_t iv_length);
-Status check_length(Mode mode, uint64_t length);
+inline Status check_iv(Mode mode, uint64_t iv_length) {
+  return iv_length == (mode == STOCKADE_ECB ? 0 : block_bytes) ? STOCKADE_OK : STOCKADE_ERROR_IV_LENGTH;
+}
+
+inline Status check_length(Mode mode, uint64_t length) {
+  if (mode == STOCKADE_XTS) {
+    if (length > max_unit_bytes) return STOCKADE_ERROR_DATA_TOO_LONG;
+    return length < block_bytes ? STOCKADE_ERROR_DATA_LENGTH : STOCKADE_OK;
+  }
+  const bool whole_blocks = mode == STOCKADE_ECB || mode == STOCKADE_CBC;
+  return whole_blocks && length % block_bytes != 0 ? STOCKADE_ERROR_DATA_LENGTH : STOCKADE_OK;
+}
 
 // ECB, CTR, CBC- and CFB-decryption, XTS: may be split at block boundaries. Else one range from the start.
 bool splits(Mode mode, Direction direction);

@@ -36,6 +36,13 @@ inline uint64_t load_le64(const uint8_t* bytes) {
 
 inline void store_le64(uint8_t* bytes, uint64_t value) { std::memcpy(bytes, &value, 8); }
 
+// Two 8-byte words as they lie in memory, in one store: a load of all 16 bytes soon after must not wait for two of them.
+inline void store_words(uint8_t bytes[16], uint64_t first, uint64_t second) {
+  using Words = uint64_t __attribute__((vector_size(16)));
+  const Words words = {first, second};
+  std::memcpy(bytes, &words, 16);
+}
+
 // out = a ^ b for `length` bytes; out may be a or b.
 inline void xor_bytes(uint8_t* out, const uint8_t* a, const uint8_t* b, uint64_t length) {
   for (uint64_t i = 0; i < length; ++i) out[i] = a[i] ^ b[i];

@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <string>
+#include <string_view>
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -18,30 +18,40 @@ namespace stockade::cpu {
 
 namespace {
 
+// A short text of the system's. Nothing here allocates: the first to ask may be short of memory.
+struct Text {
+  char bytes[64] = {};
+  std::string_view view() const { return bytes; }
+};
+
 #if defined(__x86_64__)
 // The brand string of CPUID leaves 0x80000002 to 0x80000004, empty where the processor has none.
-std::string processor_name() {
+Text processor_name() {
   uint32_t words[12];
+  Text text;
+  static_assert(sizeof words < sizeof text.bytes);
   for (uint32_t i = 0; i < 3; ++i) {
     uint32_t* w = words + 4 * i;
-    if (__get_cpuid(0x80000002U + i, &w[0], &w[1], &w[2], &w[3]) == 0) return {};
+    if (__get_cpuid(0x80000002U + i, &w[0], &w[1], &w[2], &w[3]) == 0) return text;
   }
-  char text[sizeof words + 1] = {};
-  std::memcpy(text, words, sizeof words);
+  std::memcpy(text.bytes, words, sizeof words);
   return text;
 }
 #else
-std::string processor_name() { return {}; }
+Text processor_name() { return {}; }
 #endif
 
 void set_name(Machine& machine) {
-  std::string name = processor_name();
-  name.erase(0, name.find_first_not_of(' '));
-  name.erase(name.find_last_not_of(' ') + 1);
+  const Text text = processor_name();
+  std::string_view name = text.view();
+  name.remove_prefix(std::min(name.find_first_not_of(' '), name.size()));
+  name.remove_suffix(name.size() - (name.find_last_not_of(' ') + 1));
   utsname system;
   if (name.empty() && uname(&system) == 0) name = system.machine;
   if (name.empty()) name = "unknown";
-  std::snprintf(machine.name, sizeof machine.name, "%s", name.c_str());
+  const size_t length = std::min(name.size(), sizeof machine.name - 1);
+  std::memcpy(machine.name, name.data(), length);
+  machine.name[length] = '\0';
 }
 
 uint32_t usable_cores() {
@@ -59,23 +69,22 @@ uint32_t usable_cores() {
 }
 
 // The first line of one attribute of a cache of processor 0, empty if there is no such file.
-std::string cache_attribute(int index, const char* attribute) {
+Text cache_attribute(int index, const char* attribute) {
   char path[96];
   std::snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu0/cache/index%d/%s", index, attribute);
+  Text line;
   std::FILE* file = std::fopen(path, "re");
-  if (file == nullptr) return {};
-  char line[64] = {};
-  const bool read = std::fgets(line, sizeof line, file) != nullptr;
+  if (file == nullptr) return line;
+  const bool read = std::fgets(line.bytes, sizeof line.bytes, file) != nullptr;
   std::fclose(file);
-  if (!read) return {};
-  line[std::strcspn(line, "\n")] = '\0';
+  line.bytes[read ? std::strcspn(line.bytes, "\n") : 0] = '\0';
   return line;
 }
 
 // "48K", "2048K", "105M"; 0 if it is none of these.
-uint64_t parse_size(const std::string& text) {
+uint64_t parse_size(const Text& text) {
   char* end;
-  const uint64_t number = std::strtoull(text.c_str(), &end, 10);
+  const uint64_t number = std::strtoull(text.bytes, &end, 10);
   switch (*end) {
     case '\0':
       return number;
@@ -94,14 +103,14 @@ uint64_t configured_size(int name) { return static_cast<uint64_t>(std::max(0L, s
 
 void set_caches(Machine& machine) {
   for (int index = 0;; ++index) {
-    const std::string type = cache_attribute(index, "type");
-    if (type.empty()) break;
-    if (type == "Instruction") continue;
-    const std::string level = cache_attribute(index, "level");
+    const Text type = cache_attribute(index, "type");
+    if (type.view().empty()) break;
+    if (type.view() == "Instruction") continue;
+    const Text level = cache_attribute(index, "level");
     const uint64_t size = parse_size(cache_attribute(index, "size"));
-    if (level == "1") machine.l1d = size;
-    if (level == "2") machine.l2 = size;
-    if (level == "3") machine.l3 = size;
+    if (level.view() == "1") machine.l1d = size;
+    if (level.view() == "2") machine.l2 = size;
+    if (level.view() == "3") machine.l3 = size;
   }
 #if defined(_SC_LEVEL1_DCACHE_SIZE)
   if (machine.l1d == 0) machine.l1d = configured_size(_SC_LEVEL1_DCACHE_SIZE);

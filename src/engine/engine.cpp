@@ -16,9 +16,15 @@ namespace {
 
 constexpr uint32_t max_threads = 4096;
 
+// The table's own copy of a row's name, which outlives the text that named it. UNKNOWN_NAME.
 template <typename Variants>
-bool names_row(const Variants& variants, std::string_view name) {
-  return std::any_of(variants.begin(), variants.end(), [name](const auto& variant) { return name == variant.name; });
+Status parse_row(const Variants& variants, std::string_view name, std::string_view& row) {
+  for (const auto& variant : variants) {
+    if (name != variant.name) continue;
+    row = variant.name;
+    return STOCKADE_OK;
+  }
+  return STOCKADE_ERROR_UNKNOWN_NAME;
 }
 
 Status parse_kind(std::string_view name, Kind& kind) {
@@ -36,14 +42,9 @@ Status parse_entry(std::string_view entry, Environment& environment) {
   const std::string_view subject = entry.substr(0, colon);
   const std::string_view name = entry.substr(colon + 1);
   if (subject == "engine") return parse_kind(name, environment.kind);
-  if (subject == "aes" && names_row(aes::variants(), name)) {
-    environment.aes_row = name;
-  } else if (subject == "gcm" && names_row(gcm::variants(), name)) {
-    environment.gcm_row = name;
-  } else {
-    return STOCKADE_ERROR_UNKNOWN_NAME;
-  }
-  return STOCKADE_OK;
+  if (subject == "aes") return parse_row(aes::variants(), name, environment.aes_row);
+  if (subject == "gcm") return parse_row(gcm::variants(), name, environment.gcm_row);
+  return STOCKADE_ERROR_UNKNOWN_NAME;
 }
 
 Status parse_threads(std::string_view text, uint32_t& threads) {
@@ -84,8 +85,9 @@ const char* kind_name(Kind kind) {
 }
 
 const Environment& environment() {
-  // Never destroyed: other threads may still encrypt while the process exits.
-  static const Environment& found = *new Environment(read_environment());
+  // Nothing in it is allocated or destroyed: the first call may come without memory, the last while the process exits.
+  static const Environment found = read_environment();
+  static_assert(std::is_trivially_destructible_v<Environment>);
   return found;
 }
 
@@ -115,17 +117,24 @@ Status make_engine(const char* name, uint32_t threads, Engine& engine) {
   return STOCKADE_OK;
 }
 
+namespace {
+
+struct Default {
+  Engine engine;
+  Status status;
+};
+
+[[gnu::noinline]] Default make_default() {
+  Default made{};
+  made.status = make_engine(nullptr, 0, made.engine);
+  return made;
+}
+
+}  // namespace
+
 Status default_engine(const Engine** engine) {
-  struct Default {
-    Engine engine;
-    Status status;
-  };
-  static const Default made = [] {
-    Default result{};
-    result.status = make_engine(nullptr, 0, result.engine);
-    return result;
-  }();
-  if (made.status == STOCKADE_OK) *engine = &made.engine;
+  static const Default made = make_default();
+  *engine = &made.engine;
   return made.status;
 }
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <string_view>
 #include <type_traits>
 
@@ -27,7 +26,7 @@ struct Engine {
 // value that cannot be obeyed; every call that would consult it then returns that status.
 struct Environment {
   Status status;
-  std::string aes_row, gcm_row;  // empty: choose
+  std::string_view aes_row, gcm_row;  // names in the tables; empty: choose
   Kind kind;
   uint32_t threads;  // 0: not given
   cpu::Features usable;
@@ -51,6 +50,10 @@ struct Plan {
   // spare for others; 0 where the workers were asked for.
   uint64_t at_stake = 0;
 };
+
+// Waking a worker costs what one core needs for a few dozen KiB, so each worker beyond the first must bring this much.
+// Shorter work stays on the calling thread unless workers are asked for.
+inline constexpr uint64_t split_bytes = uint64_t{128} << 10;
 
 // `bytes` of work in all, `parts` the most pieces it can be cut into, `in_place` whether output replaces input.
 Plan make_plan(const Engine& engine, uint64_t bytes, uint64_t parts, bool in_place);

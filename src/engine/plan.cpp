@@ -7,8 +7,6 @@ namespace stockade::engine {
 
 namespace {
 
-// Waking a worker costs what one core needs for a few dozen KiB, so each worker beyond the first must bring this much.
-constexpr uint64_t split_bytes = uint64_t{128} << 10;
 constexpr const char* above_split = "are above the split size of 131072";
 constexpr const char* below_split = "are below the split size of 131072";
 static_assert(split_bytes == 131072, "the two sentences name the number");

@@ -34,8 +34,9 @@ Status check(uint64_t iv_length, uint64_t aad_length, uint64_t length, uint64_t 
 
 void derive_j0(const Key& key, const uint8_t* iv, uint64_t iv_length, uint8_t j0[16]) {
   if (iv_length == 12) {
-    std::memcpy(j0, iv, 12);
-    store_be32(j0 + 12, 1);
+    uint32_t last;
+    std::memcpy(&last, iv + 8, 4);
+    store_words(j0, load_le64(iv), last | uint64_t{1} << 56);
     return;
   }
   std::memset(j0, 0, block_bytes);
@@ -46,8 +47,9 @@ void derive_j0(const Key& key, const uint8_t* iv, uint64_t iv_length, uint8_t j0
 }
 
 void counter_at(const uint8_t j0[16], uint64_t block, uint8_t counter[16]) {
-  std::memcpy(counter, j0, 12);
-  store_be32(counter + 12, static_cast<uint32_t>(load_be32(j0 + 12) + 1 + block));
+  const uint64_t second = load_be64(j0 + 8);
+  const uint64_t low = static_cast<uint32_t>(second + 1 + block);
+  store_words(counter, load_le64(j0), __builtin_bswap64((second & 0xffffffff00000000) | low));
 }
 
 void run_range(const Key& key, stockade_direction direction, const uint8_t j0[16], uint64_t first_block, uint8_t y[16],
@@ -92,8 +94,7 @@ void finish_tag(const Key& key, const uint8_t j0[16], const uint8_t y[16], uint6
                 uint8_t tag[16]) {
   const Kernels& kernels = *key.variant->kernels;
   uint8_t lengths[block_bytes];
-  store_be64(lengths, 8 * aad_length);
-  store_be64(lengths + 8, 8 * length);
+  store_words(lengths, __builtin_bswap64(8 * aad_length), __builtin_bswap64(8 * length));
   Secret<uint8_t[block_bytes]> hash, mask;
   std::memcpy(*hash, y, block_bytes);
   kernels.ghash(key.hash_key, *hash, lengths, 1);

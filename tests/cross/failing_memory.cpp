@@ -1,9 +1,7 @@
 #include "cross/failing_memory.h"
 
 #include <atomic>
-#include <cerrno>
 #include <cstddef>
-#include <cstdlib>
 #include <new>
 
 namespace stockade::tests {
@@ -39,66 +37,33 @@ uint64_t FailingMemory::refused() const { return refusals.load(); }
 
 using stockade::tests::refuse;
 
+// The linker sends what calls NAME to __wrap_NAME, and __real_NAME to what was called before. For C++ these are the
+// mangled names of operator new: replacing the operators themselves would collide with the sanitizers, which do so too.
+#define STOCKADE_WRAP(name, parameters, arguments) \
+  void* __real_##name parameters;                  \
+  void* __wrap_##name parameters { return refuse() ? nullptr : __real_##name arguments; }
+#define STOCKADE_WRAP_THROWING(name, parameters, arguments) \
+  void* __real_##name parameters;                           \
+  void* __wrap_##name parameters {                          \
+    if (refuse()) throw std::bad_alloc();                   \
+    return __real_##name arguments;                         \
+  }
+
 extern "C" {
 
-void* __real_malloc(size_t size);
-void* __real_calloc(size_t count, size_t size);
-void* __real_realloc(void* memory, size_t size);
-void* __real_aligned_alloc(size_t alignment, size_t size);
-int __real_posix_memalign(void** memory, size_t alignment, size_t size);
-
-void* __wrap_malloc(size_t size) { return refuse() ? nullptr : __real_malloc(size); }
-void* __wrap_calloc(size_t count, size_t size) { return refuse() ? nullptr : __real_calloc(count, size); }
-void* __wrap_realloc(void* memory, size_t size) { return refuse() ? nullptr : __real_realloc(memory, size); }
-void* __wrap_aligned_alloc(size_t alignment, size_t size) {
-  return refuse() ? nullptr : __real_aligned_alloc(alignment, size);
-}
-int __wrap_posix_memalign(void** memory, size_t alignment, size_t size) {
-  return refuse() ? ENOMEM : __real_posix_memalign(memory, alignment, size);
-}
+STOCKADE_WRAP(malloc, (size_t size), (size))
+STOCKADE_WRAP(calloc, (size_t count, size_t size), (count, size))
+STOCKADE_WRAP(realloc, (void* memory, size_t size), (memory, size))
+STOCKADE_WRAP(aligned_alloc, (size_t alignment, size_t size), (alignment, size))
+STOCKADE_WRAP_THROWING(_Znwm, (size_t size), (size))
+STOCKADE_WRAP_THROWING(_Znam, (size_t size), (size))
+STOCKADE_WRAP_THROWING(_ZnwmSt11align_val_t, (size_t size, size_t alignment), (size, alignment))
+STOCKADE_WRAP_THROWING(_ZnamSt11align_val_t, (size_t size, size_t alignment), (size, alignment))
+STOCKADE_WRAP(_ZnwmRKSt9nothrow_t, (size_t size, const std::nothrow_t* tag), (size, tag))
+STOCKADE_WRAP(_ZnamRKSt9nothrow_t, (size_t size, const std::nothrow_t* tag), (size, tag))
+STOCKADE_WRAP(_ZnwmSt11align_val_tRKSt9nothrow_t, (size_t size, size_t alignment, const std::nothrow_t* tag),
+              (size, alignment, tag))
+STOCKADE_WRAP(_ZnamSt11align_val_tRKSt9nothrow_t, (size_t size, size_t alignment, const std::nothrow_t* tag),
+              (size, alignment, tag))
 
 }  // extern "C"
-
-namespace {
-
-void* allocate(size_t size) { return refuse() ? nullptr : __real_malloc(size == 0 ? 1 : size); }
-
-void* allocate(size_t size, std::align_val_t alignment) {
-  const auto step = static_cast<size_t>(alignment);
-  return refuse() ? nullptr : __real_aligned_alloc(step, (size + step - 1) / step * step);
-}
-
-template <typename... Arguments>
-void* allocate_or_throw(Arguments... arguments) {
-  void* memory = allocate(arguments...);
-  if (memory == nullptr) throw std::bad_alloc();
-  return memory;
-}
-
-}  // namespace
-
-void* operator new(size_t size) { return allocate_or_throw(size); }
-void* operator new[](size_t size) { return allocate_or_throw(size); }
-void* operator new(size_t size, std::align_val_t alignment) { return allocate_or_throw(size, alignment); }
-void* operator new[](size_t size, std::align_val_t alignment) { return allocate_or_throw(size, alignment); }
-void* operator new(size_t size, const std::nothrow_t&) noexcept { return allocate(size); }
-void* operator new[](size_t size, const std::nothrow_t&) noexcept { return allocate(size); }
-void* operator new(size_t size, std::align_val_t alignment, const std::nothrow_t&) noexcept {
-  return allocate(size, alignment);
-}
-void* operator new[](size_t size, std::align_val_t alignment, const std::nothrow_t&) noexcept {
-  return allocate(size, alignment);
-}
-
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete[](void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, size_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, size_t) noexcept { std::free(memory); }
-void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, std::align_val_t) noexcept { std::free(memory); }
-void operator delete(void* memory, size_t, std::align_val_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, size_t, std::align_val_t) noexcept { std::free(memory); }
-void operator delete(void* memory, const std::nothrow_t&) noexcept { std::free(memory); }
-void operator delete[](void* memory, const std::nothrow_t&) noexcept { std::free(memory); }
-void operator delete(void* memory, std::align_val_t, const std::nothrow_t&) noexcept { std::free(memory); }
-void operator delete[](void* memory, std::align_val_t, const std::nothrow_t&) noexcept { std::free(memory); }

@@ -1,12 +1,12 @@
-// Memory that runs out when a test says so. For programs linked with --wrap for the C allocation functions.
+// Memory that runs out when a test says so. For programs linked with --wrap for the functions that allocate.
 #pragma once
 
 #include <cstdint>
 
 namespace stockade::tests {
 
-// While this lives, allocations of C++ code and of the library's C calls, on any thread, count; the `successes` first
-// succeed and every one after them fails.
+// While this lives, the allocations of the library and the test count, on any thread: the `successes` first succeed and
+// every one after them fails.
 class FailingMemory {
  public:
   explicit FailingMemory(uint64_t successes);

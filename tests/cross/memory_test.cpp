@@ -165,9 +165,10 @@ INSTANTIATE_TEST_SUITE_P(All, MemoryOfFiles, testing::ValuesIn(file_cases), file
 
 TEST_P(MemoryOfFiles, whichever_allocation_fails) {
   RandomSource random;
-  const auto& [mode, to_pipe, engine_name, length] = GetParam();
-  const Engine engine = make_engine(engine_name, 3);
-  const Message message = random_message(mode, 128, allowed_length(mode, length), random);
+  const stockade_mode mode = GetParam().mode;
+  const bool to_pipe = GetParam().to_pipe;
+  const Engine engine = make_engine(GetParam().engine, 3);
+  const Message message = random_message(mode, 128, allowed_length(mode, GetParam().length), random);
   const Key key = make_key(mode, message.key);
   const TemporaryFile in(message.plaintext), out;
   int ends[2] = {-1, out.fd()};
