@@ -81,5 +81,9 @@ void aes_expand_aesni(const uint8_t* key, uint32_t key_bytes, Schedule& schedule
 void aes_sequential_aesni(Chain mode, const Schedule& schedule, uint8_t chain[16], const uint8_t* in, uint8_t* out,
                           uint64_t blocks);
 void aes_ecb_encrypt_aesni(const Schedule& schedule, const uint8_t* in, uint8_t* out, uint64_t blocks, Stores stores);
+// Of vaes256, and of vaes512 up to 16 lanes: registers of two blocks have two AES units and the shorter chains. Sapphire
+// Rapids, 16 messages of 16 KiB, AES-128-CBC: 13.9 GB/s, on four-block registers 12.7, on two-block registers with
+// AVX-512's three-way exclusive-or 12.8.
+void aes_lanes_vaes256(Chain mode, Lane* lanes, uint32_t count, uint64_t blocks);
 
 }  // namespace stockade::aes

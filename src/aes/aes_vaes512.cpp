@@ -91,29 +91,8 @@ struct Zmm {
   }
 };
 
-// Up to 16 lanes are faster on registers of two blocks, which have two AES units and shorter chains; AVX-512 gives those
-// the three-way exclusive-or and enough registers for the round keys.
-struct Ymm {
-  using T = __m256i;
-  static constexpr unsigned blocks = 2;
-
-  static T broadcast(const uint8_t* key) { return _mm256_broadcastsi128_si256(Zmm::block(key)); }
-  static T exclusive_or(T a, T b) { return _mm256_xor_si256(a, b); }
-  static T exclusive_or3(T a, T b, T c) { return _mm256_ternarylogic_epi64(a, b, c, 0x96); }
-  static T enc(T s, T key) { return _mm256_aesenc_epi128(s, key); }
-  static T enc_last(T s, T key) { return _mm256_aesenclast_epi128(s, key); }
-  static T gather(const uint8_t* const* from, uint64_t offset) {
-    return _mm256_inserti128_si256(_mm256_castsi128_si256(Zmm::block(from[0] + offset)), Zmm::block(from[1] + offset),
-                                   1);
-  }
-  static void scatter(uint8_t* const* to, uint64_t offset, T v) {
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(to[0] + offset), _mm256_castsi256_si128(v));
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(to[1] + offset), _mm256_extracti128_si256(v, 1));
-  }
-};
-
 void aes_lanes_vaes512(Chain mode, Lane* lanes, uint32_t count, uint64_t blocks) {
-  if (count <= 16) return run_lanes<Ymm, 1>(mode, lanes, count, blocks);
+  if (count <= 16) return aes_lanes_vaes256(mode, lanes, count, blocks);
   run_lanes<Zmm, 1>(mode, lanes, count, blocks);
 }
 

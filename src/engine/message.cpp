@@ -14,8 +14,10 @@ constexpr uint64_t block_bytes = aes::block_bytes;
 // Pieces begin at multiples of this: whole cache lines and whole steps of every kernel.
 constexpr uint64_t granule_bytes = 16 * block_bytes;
 
-// Long messages are cut into more pieces than there are workers, for those are never equally fast.
-constexpr uint64_t piece_bytes = uint64_t{1} << 20;
+// Long messages are cut into more pieces than there are workers, for those are never equally fast and do not begin at the
+// same moment. A piece of GCM costs a power of H beside its bytes, so those are longer.
+constexpr uint64_t piece_bytes = uint64_t{128} << 10;
+constexpr uint64_t gcm_piece_bytes = uint64_t{1} << 20;
 constexpr uint64_t pieces_per_worker = 16;
 
 // In-place decryption of CBC and CFB keeps one block per piece from before the work, on the stack.
@@ -28,9 +30,10 @@ uint64_t granules(uint64_t length, uint64_t granule) { return std::max<uint64_t>
 struct Pieces {
   uint64_t length, granule, count, each, longer;
 
-  Pieces(uint64_t length_, uint64_t granule_, uint64_t workers) : length(length_), granule(granule_) {
+  Pieces(uint64_t length_, uint64_t granule_, uint64_t workers, uint64_t target = piece_bytes)
+      : length(length_), granule(granule_) {
     const uint64_t all = granules(length, granule);
-    const uint64_t wanted = std::clamp(length / piece_bytes, workers, pieces_per_worker * workers);
+    const uint64_t wanted = std::clamp(length / target, workers, pieces_per_worker * workers);
     count = std::min({all, wanted, std::max(workers, max_kept_chains)});
     each = all / count;
     longer = all % count;  // the first so many have one granule more
@@ -73,7 +76,7 @@ void run_pieces(const Plan& plan, const aes::Key& key, stockade_direction direct
 // is the hash of all, whoever comes first.
 void run_gcm_pieces(const Plan& plan, const gcm::Key& key, stockade_direction direction, const uint8_t j0[16],
                     uint64_t first_block, uint8_t y[16], const uint8_t* in, uint8_t* out, uint64_t length) {
-  const Pieces pieces(length, granule_bytes, plan.workers);
+  const Pieces pieces(length, granule_bytes, plan.workers, gcm_piece_bytes);
   std::atomic<uint64_t> sum[2] = {0, 0};
   run(plan, pieces.count, 1, [&](uint64_t first, uint64_t last, uint32_t) {
     constexpr uint8_t zero[block_bytes] = {};
@@ -226,7 +229,7 @@ Status crypt(const CipherKey& key, stockade_direction direction, const uint8_t* 
              const uint8_t* in, uint64_t length, uint8_t* out, const Engine& engine) {
   const Status status = check_message(key, iv, iv_length, in, length, out);
   if (status != STOCKADE_OK || length == 0) return status;
-  if (engine.kind != Kind::automatic || length >= split_bytes) {
+  if (engine.kind == Kind::threads || length >= split_bytes) {
     crypt_planned(key.aes, direction, iv, in, length, out, engine);
   } else if (key.mode == STOCKADE_ECB) {
     const aes::Kernels& kernels = *key.aes.variant->kernels;
