@@ -22,6 +22,9 @@ namespace {
 // Vectors in flight: enough independent rounds to cover the latency of one (3 to 4 cycles at 1 or 2 a cycle).
 constexpr int step_vectors = 8;
 
+// How far ahead of streaming output the input is fetched: memory answers after some ten steps.
+constexpr uint64_t prefetch_bytes = 4096;
+
 STOCKADE_INLINE const uint8_t* encryption_keys(const Schedule& schedule) { return schedule.bytes; }
 STOCKADE_INLINE const uint8_t* decryption_keys(const Schedule& schedule) { return schedule.bytes + 240; }
 
@@ -80,7 +83,7 @@ STOCKADE_INLINE void walk(Op& op, const uint8_t* in, uint8_t* out, uint64_t bloc
     for (; blocks >= step_blocks; blocks -= step_blocks, in += step_bytes, out += step_bytes) {
 #pragma GCC unroll 8
       for (uint64_t ahead = 0; ahead < step_bytes; ahead += 64) {
-        _mm_prefetch(reinterpret_cast<const char*>(in) + 2048 + ahead, _MM_HINT_T0);
+        _mm_prefetch(reinterpret_cast<const char*>(in) + prefetch_bytes + ahead, _MM_HINT_T0);
       }
       op.template step<step_vectors>(NonTemporal<V>{}, in, out);
     }

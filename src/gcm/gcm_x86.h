@@ -21,6 +21,7 @@ namespace {
 #define STOCKADE_INLINE [[gnu::always_inline]] inline
 
 constexpr int step_vectors = 8;
+constexpr uint64_t prefetch_bytes = 4096;  // as in aes/aes_x86.h
 constexpr unsigned powers = 32;
 
 // HashKey: powers H^32 .. H^1 from byte 0 (so that a run of n blocks starts at power n), then for each the exclusive-or of
@@ -266,7 +267,7 @@ void crypt_steps(const uint8_t* keys, const HashKey& hash_key, Position<V>& posi
     if constexpr (streaming) {
 #pragma GCC unroll 8
       for (uint64_t ahead = 0; ahead < step_bytes; ahead += 64) {
-        _mm_prefetch(reinterpret_cast<const char*>(at.in) + 2048 + ahead, _MM_HINT_T0);
+        _mm_prefetch(reinterpret_cast<const char*>(at.in) + prefetch_bytes + ahead, _MM_HINT_T0);
       }
     }
     const uint8_t* const hashed = opening ? at.in : streaming ? kept : at.out - step_bytes;
