@@ -63,28 +63,45 @@ void keep_smallest(std::atomic<Nanoseconds>& smallest, Nanoseconds value) {
   }
 }
 
+// A contiguous share of the runs, and the next of them that nobody has taken.
+struct alignas(64) Share {
+  std::atomic<uint64_t> next{0};
+  uint64_t end = 0;
+};
+constexpr uint32_t max_shares = 64;
+
 // Runs the work with a team and returns how much longer that took than its quickest member would have needed for all.
+// A member begins with its own share, so that the same data stays with the same core from call to call, and then helps
+// with the others': cores of a shared machine are never equally fast. A team smaller than asked for (OMP_THREAD_LIMIT, a
+// nested region) does the same work.
 Nanoseconds run_team(uint32_t workers, uint64_t items, uint64_t grain, Body body, void* context) {
   const uint64_t runs = items / grain + (items % grain != 0);
-  std::atomic<uint64_t> next{0};
+  const uint32_t count = std::min(workers, max_shares);
+  Share shares[max_shares];
+  const uint64_t each = runs / count, longer = runs % count;
+  for (uint64_t i = 0; i < count; ++i) {
+    shares[i].next.store(i * each + std::min(i, longer), std::memory_order_relaxed);
+    shares[i].end = (i + 1) * each + std::min(i + 1, longer);
+  }
   std::atomic<Nanoseconds> alone{std::numeric_limits<Nanoseconds>::max()};
   const Nanoseconds begun = now();
 #pragma omp parallel num_threads(static_cast <int>(workers))
   {
-    // Whoever is free takes the next run: cores of a shared machine are never equally fast. A team smaller than asked
-    // for (OMP_THREAD_LIMIT, a nested region) does the same work.
     const auto worker = static_cast<uint32_t>(omp_get_thread_num());
     const Nanoseconds entered = now();
     uint64_t done = 0;
-    for (uint64_t run = next.fetch_add(1, std::memory_order_relaxed); run < runs;
-         run = next.fetch_add(1, std::memory_order_relaxed)) {
-      const uint64_t begin = run * grain;
-      body(context, begin, begin + std::min(grain, items - begin), worker);
-      ++done;
+    for (uint32_t i = 0; i < count; ++i) {
+      Share& share = shares[(worker + i) % count];
+      for (uint64_t run = share.next.fetch_add(1, std::memory_order_relaxed); run < share.end;
+           run = share.next.fetch_add(1, std::memory_order_relaxed)) {
+        const uint64_t begin = run * grain;
+        body(context, begin, begin + std::min(grain, items - begin), worker);
+        ++done;
+      }
     }
     if (done != 0) {
-      const auto share = static_cast<double>(done) / static_cast<double>(runs);
-      keep_smallest(alone, static_cast<Nanoseconds>(static_cast<double>(now() - entered) / share));
+      const auto part = static_cast<double>(done) / static_cast<double>(runs);
+      keep_smallest(alone, static_cast<Nanoseconds>(static_cast<double>(now() - entered) / part));
     }
   }
   return now() - begun - alone.load(std::memory_order_relaxed);
