@@ -40,7 +40,7 @@ install:
 	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then ldconfig; fi
 
 format:
-	find include src cmd bench tests \( -name '*.h' -o -name '*.hpp' -o -name '*.c' -o -name '*.cpp' \) \
+	find include src cmd bench tests fuzz \( -name '*.h' -o -name '*.hpp' -o -name '*.c' -o -name '*.cpp' \) \
 	  -exec clang-format -i {} +
 
 clean:

@@ -10,9 +10,14 @@ install(FILES LICENSE README.md CHANGELOG.md SECURITY.md TYPE DOC)
 install(DIRECTORY docs TYPE DOC FILES_MATCHING PATTERN "*.md")
 if(STOCKADE_BUILD_CLI)
   install(TARGETS stockade_cli)
+  install(FILES docs/stockade.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+  install(FILES completions/stockade.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
+    RENAME stockade)
+  install(FILES completions/_stockade DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+  install(FILES completions/stockade.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 endif()
 
-# Two export files, because only users of the static library need OpenMP and a C++ linker.
+# Two export files, because only users of the static library need OpenMP, libcrypto and a C++ linker.
 install(EXPORT stockadeTargets NAMESPACE stockade:: DESTINATION ${package_dir})
 install(EXPORT stockadeStaticTargets NAMESPACE stockade:: DESTINATION ${package_dir})
 configure_package_config_file(cmake/stockadeConfig.cmake.in cmake/stockadeConfig.cmake
@@ -23,7 +28,7 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/cmake/stockadeConfigVersi
 install(FILES ${PROJECT_BINARY_DIR}/cmake/stockadeConfig.cmake ${PROJECT_BINARY_DIR}/cmake/stockadeConfigVersion.cmake
   DESTINATION ${package_dir})
 
-# What a static link needs besides libstockade.a: the OpenMP runtime and the C++ library of this compiler.
+# What a static link needs besides libstockade.a and libcrypto: the OpenMP runtime and the C++ library of this compiler.
 set(private_libraries ${OpenMP_CXX_LIB_NAMES})
 foreach(runtime stdc++ c++ m)
   if(runtime IN_LIST CMAKE_CXX_IMPLICIT_LINK_LIBRARIES)

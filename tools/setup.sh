@@ -2,8 +2,9 @@
 # Sees to it that everything needed to build is there: installs missing Debian or Ubuntu packages as root or with
 # passwordless sudo, otherwise prints the line to run and fails. Silent and quick when nothing is missing.
 #
-# usage: tools/setup.sh [--check] [build] [clang]
-#   build    what `make` needs (the default)         clang    Clang and its OpenMP, for the presets clang and tsan
+# usage: tools/setup.sh [--check] [build] [clang] [python]
+#   build    what `make` needs (the default)    clang    Clang and its OpenMP, for the presets clang, tsan and fuzz
+#   python   the folder build/venv with pyca/cryptography from PyPI, the peer of the tests in tests/interop/
 #   --check  never install
 set -eu
 
@@ -12,12 +13,15 @@ groups=
 for argument; do
   case $argument in
     --check) install=no ;;
-    build | clang) groups="$groups $argument" ;;
-    *) sed -n 's/^# \{0,1\}//; 2,7p' "$0" >&2; exit 2 ;;
+    build | clang | python) groups="$groups $argument" ;;
+    *) sed -n 's/^# \{0,1\}//; 2,8p' "$0" >&2; exit 2 ;;
   esac
 done
 
 has_command() { command -v "$1" >/dev/null 2>&1; }
+# Release 50 is the first with cryptography.cobblestone.
+venv=$(dirname "$0")/../build/venv
+has_cryptography() { "$venv/bin/python3" -c 'import cryptography.cobblestone' 2>/dev/null; }
 has_header() { has_command c++ && echo "#include <$1>" | c++ -std=c++20 -E -x c++ - >/dev/null 2>&1; }
 
 # One line for each thing needed: the Debian package and the question whether it is there already, however it came.
@@ -35,6 +39,8 @@ missing_packages() {
       has_header fmt/format.h || echo libfmt-dev
       has_header nlohmann/json.hpp || echo nlohmann-json3-dev
       has_header gtest/gtest.h || echo libgtest-dev
+    elif [ "$group" = python ]; then
+      has_cryptography || python3 -c 'import ensurepip, venv' 2>/dev/null || echo python3-venv
     else
       has_command clang++ || echo clang
       { has_command clang++ && echo '#include <omp.h>' | clang++ -fopenmp -E -x c++ - >/dev/null 2>&1; } || echo libomp-dev
@@ -76,6 +82,28 @@ if [ -n "$packages" ]; then
   [ -z "$left" ] || fail "still missing after installation: $left"
 fi
 
-cmake_version=$(cmake --version | sed -n '1s/[^0-9]*//p')
-oldest=$(printf '%s\n' 3.25 "$cmake_version" | sort -V | head -n 1)
-[ "$oldest" = 3.25 ] || fail "CMake $cmake_version is too old: 3.25 or newer is needed (Debian 12, Ubuntu 23.04)"
+wants() {
+  case " ${groups:-build} " in
+    *" $1 "*) true ;;
+    *) false ;;
+  esac
+}
+
+if wants build; then
+  cmake_version=$(cmake --version | sed -n '1s/[^0-9]*//p')
+  oldest=$(printf '%s\n' 3.25 "$cmake_version" | sort -V | head -n 1)
+  [ "$oldest" = 3.25 ] || fail "CMake $cmake_version is too old: 3.25 or newer is needed (Debian 12, Ubuntu 23.04)"
+fi
+
+# Everything stays in build/venv: no cache, and nothing for the user's or the system's Python.
+make_venv() {
+  python3 -m venv --clear "$venv" &&
+    "$venv/bin/python3" -m pip install --quiet --no-cache-dir --disable-pip-version-check --only-binary :all: \
+      'cryptography>=50' && has_cryptography
+}
+
+if wants python && ! has_cryptography; then
+  [ "$install" = yes ] || fail "build/venv has no package cryptography: run 'tools/setup.sh python'"
+  echo "setup: installing the package cryptography from PyPI in build/venv"
+  make_venv </dev/null || fail "the package cryptography could not be installed in build/venv"
+fi

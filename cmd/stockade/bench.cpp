@@ -1,10 +1,7 @@
 // stockade bench aes: the benchmark of bench/aes.cpp as a table or as JSON.
 #include <fmt/format.h>
-#include <sys/utsname.h>
 
 #include <algorithm>
-#include <chrono>
-#include <ctime>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -12,8 +9,8 @@
 #include <vector>
 
 #include "bench/aes.h"
-#include "bench/clock.h"
 #include "bench/peer_openssl.h"
+#include "bench_machine.h"
 #include "cipher_names.h"
 #include "command_line.h"
 #include "exit_status.h"
@@ -33,44 +30,6 @@ struct BenchLine {
 
 constexpr uint64_t large = 256 << 20;
 constexpr uint64_t largest_size = uint64_t{1} << 30;
-
-struct Machine {
-  stockade_machine machine{};
-  std::vector<stockade_row> rows;
-  double hertz = 0;
-  std::string kernel, date;
-};
-
-std::string utc_date() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  gmtime_r(&now, &parts);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return text;
-}
-
-// The clock once the core has had some work to speed up for.
-double warm_hertz() {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
-  double hertz = bench::core_hertz();
-  while (std::chrono::steady_clock::now() < end) hertz = bench::core_hertz();
-  return hertz;
-}
-
-Machine look_around() {
-  Machine machine;
-  stockade_status status = stockade_machine_get(&machine.machine);
-  if (status != STOCKADE_OK) throw environment_failure(status);
-  stockade_row row{};
-  for (uint32_t i = 0; (status = stockade_row_get(i, &row)) == STOCKADE_OK; ++i) machine.rows.push_back(row);
-  if (machine.rows.empty() || status != STOCKADE_ERROR_ARGUMENT) throw environment_failure(status);
-  machine.hertz = warm_hertz();
-  utsname system{};
-  if (uname(&system) == 0) machine.kernel = fmt::format("{} {} {}", system.sysname, system.release, system.machine);
-  machine.date = utc_date();
-  return machine;
-}
 
 // "aes-256-gcm", or a part of such names: "gcm", "aes-256"; "all".
 bool selects(const std::string& item, const std::string& name) {
@@ -168,13 +127,6 @@ bench::AesSettings read_line(const BenchLine& line, const Machine& machine) {
   return settings;
 }
 
-// Three significant digits.
-std::string figure(double value) {
-  if (value >= 99.95) return fmt::format("{:.0f}", value);
-  if (value >= 9.995) return fmt::format("{:.1f}", value);
-  return fmt::format("{:.{}f}", value, value >= 0.9995 ? 2 : 3);
-}
-
 constexpr size_t name_width = 24, figure_width = 7, cell_width = 3 * figure_width;
 
 std::string cell_text(const bench::AesCell& cell, bool several_threads) {
@@ -217,71 +169,25 @@ std::string block_text(const bench::AesBlock& block) {
   return out;
 }
 
-std::string rows_text(const Machine& machine, std::string_view primitive) {
-  std::vector<std::string> parts;
-  for (const stockade_row& row : machine.rows) {
-    if (primitive != row.primitive) continue;
-    parts.push_back(row.chosen      ? fmt::format("{} (chosen)", row.name)
-                    : row.available ? row.name
-                                    : fmt::format("{} (not here: {})", row.name, row.reason));
-  }
-  return joined(parts, ", ");
-}
-
-std::string clock_text(double hertz) {
-  return hertz > 0 ? fmt::format("{:.2f} GHz, measured", hertz / 1e9) : "unknown";
-}
-
-std::string head_text(const Machine& machine, const bench::AesSettings& settings) {
-  const auto line = [](const char* name, const std::string& value) { return fmt::format("{:<10}{}\n", name, value); };
-  const auto environment = environment_in_force();
-  std::string out = line("stockade", fmt::format("{}, bench aes, {}", stockade_version(), machine.date));
-  out += line("machine", fmt::format("{}, {} cores, {}", machine.machine.cpu, machine.machine.cores, machine.kernel));
-  out += line("clock", clock_text(machine.hertz));
-  out += line("build", stockade_build());
-  out += line("peer", bench::peer_version() + ", EVP, same process, one thread, context reused");
-  out += line("aes rows", rows_text(machine, "aes"));
-  out += line("gcm rows", rows_text(machine, "gcm"));
-  if (!environment.empty()) out += line("environ", joined(environment, " "));
-  out += fmt::format(R"(
+std::string about_text(const bench::AesSettings& settings) {
+  return fmt::format(R"(
 Median of {} rounds in which all contenders take turns; out of place, no padding; each output was first compared with
 OpenSSL's. GB = 1e9 bytes. c/B: cycles of the core clock per byte. ratio: throughput over OpenSSL's on one thread.
 (1.93): speed-up over one thread of the same row; a chain of blocks has no such line. "x {}": that many messages per call.
 XTS: units of {} bytes. not measured: 'reference' above 64 KiB unless --row names it; over {} s for one call.
 )",
                      settings.schedule.rounds, bench::many_streams, bench::xts_unit, settings.schedule.limit_seconds);
-  return out;
 }
 
-nlohmann::ordered_json head_json(const Machine& machine, const bench::AesSettings& settings) {
-  using nlohmann::ordered_json;
-  ordered_json json;
-  json["schema"] = "stockade-bench-aes/1";
-  json["date"] = machine.date;
-  json["machine"] = {{"cpu", machine.machine.cpu},         {"cores", machine.machine.cores},
-                     {"threads", machine.machine.threads}, {"l1d", machine.machine.l1d},
-                     {"l2", machine.machine.l2},           {"l3", machine.machine.l3},
-                     {"clock_hz", machine.hertz},          {"kernel", machine.kernel}};
-  json["library"] = {{"version", stockade_version()}, {"build", stockade_build()}};
+nlohmann::ordered_json report_json(const Machine& machine, const bench::AesSettings& settings) {
+  nlohmann::ordered_json json = head_json(machine, "stockade-bench-aes/1");
   json["peer"] = bench::peer_version();
-  json["environment"] = environment_in_force();
-  for (const stockade_row& row : machine.rows) {
-    json["rows"].push_back(ordered_json{{"primitive", row.primitive},
-                                        {"name", row.name},
-                                        {"available", row.available != 0},
-                                        {"chosen", row.chosen != 0},
-                                        {"reason", row.reason}});
-  }
   json["settings"] = {{"rounds", settings.schedule.rounds},
                       {"sample_seconds", settings.schedule.sample_seconds},
                       {"limit_seconds", settings.schedule.limit_seconds},
                       {"xts_unit", bench::xts_unit}};
-  json["results"] = ordered_json::array();
+  json["results"] = nlohmann::ordered_json::array();
   return json;
-}
-
-nlohmann::ordered_json or_null(double value) {
-  return value > 0 ? nlohmann::ordered_json(value) : nlohmann::ordered_json();
 }
 
 void append_json(nlohmann::ordered_json& results, const bench::AesBlock& block) {
@@ -340,8 +246,11 @@ void run_bench(const BenchLine& line) {
   if (line.quiet) ui::set_verbosity(ui::Verbosity::quiet);
   const Machine machine = look_around();
   const bench::AesSettings settings = read_line(line, machine);
-  nlohmann::ordered_json json = head_json(machine, settings);
-  if (!line.json) ui::print(head_text(machine, settings));
+  nlohmann::ordered_json json = report_json(machine, settings);
+  if (!line.json) {
+    const std::string peer = bench::peer_version() + ", EVP, same process, one thread, context reused";
+    ui::print(head_text(machine, "bench aes", {{"peer", peer}}) + about_text(settings));
+  }
   ui::StatusLine status(ui::When::automatic);
   const auto on_point = [&status](const std::string& point) {
     if (interrupt::requested()) throw Failure(Exit::interrupted, interrupt::message);
@@ -366,11 +275,7 @@ void run_bench(const BenchLine& line) {
   disturbance.report();
 }
 
-}  // namespace
-
-void add_bench(Command& root) {
-  Command& bench = root.add("bench", "aes ...", "Measures this machine against OpenSSL.");
-  bench.footer("'stockade bench aes --help' has the options and examples.");
+void add_bench_aes(Command& bench) {
   Command& aes =
       bench.add("aes", "[OPTION ...]", "Every AES mode, row and message size, with OpenSSL in the same run.");
   const auto line = std::make_shared<BenchLine>();
@@ -396,6 +301,16 @@ The full run takes about two minutes. Let the machine do nothing else meanwhile.
 {})",
                          exit_status_help));
   aes.action([line] { run_bench(*line); });
+}
+
+}  // namespace
+
+void add_bench(Command& root) {
+  root.add("bench", "aes|file ...", "Measures this machine against OpenSSL.").when_named([](Command& bench) {
+    bench.footer("'stockade bench aes --help' and 'stockade bench file --help' have the options and examples.");
+    add_bench_aes(bench);
+    add_bench_file(bench);
+  });
 }
 
 }  // namespace stockade::cmd

@@ -137,6 +137,19 @@ void Command::operand(const char* group, const char* name, std::optional<std::st
   option(group, name, "", value, description);
 }
 
+void Command::options(const char* group, const char* names, const char* placeholder, std::vector<std::string>& values,
+                      const char* description) {
+  const auto store = [&values](const std::vector<std::string>& texts) { values = texts; };
+  CLI::Option* option = app_->add_option_function<std::vector<std::string>>(names, store, description);
+  // One value after each name of an option; an operand takes all that are left.
+  if (!option->get_positional()) option->allow_extra_args(false);
+  option->option_text(placeholder)->group(group);
+}
+
+void Command::operands(const char* group, const char* name, std::vector<std::string>& values, const char* description) {
+  options(group, name, "", values, description);
+}
+
 void Command::flag(const char* group, const char* names, bool& value, const char* description) {
   app_->add_flag(names, value, description)->group(group);
 }
@@ -148,6 +161,17 @@ const Command& Command::chosen() const {
     if (command->app_->parsed()) return command->chosen();
   }
   return *this;
+}
+
+void Command::declare_named(int argc, const char* const* argv) {
+  if (declare_) declare_(*this);
+  for (int i = 1; i < argc; ++i) {
+    for (const auto& command : commands_) {
+      if (command->app_->get_name() == argv[i]) return command->declare_named(argc - i, argv + i);
+    }
+    // An option, such as --quiet before the command; none that stands there takes a value.
+    if (argv[i][0] != '-') return;
+  }
 }
 
 std::string Command::help() const {
@@ -171,6 +195,7 @@ CommandLine::CommandLine(std::unique_ptr<CLI::App> root, const char* usage, std:
 CommandLine::~CommandLine() = default;
 
 void CommandLine::run(int argc, char** argv) {
+  declare_named(argc, argv);
   try {
     root_->parse(argc, argv);
   } catch (const CLI::CallForHelp&) {

@@ -22,12 +22,18 @@ class Command {
 
   // A command below this one. `usage` is what follows its name in its help: "[--json]".
   Command& add(const char* name, const char* usage, const char* description);
+  // Declares what is below this command, only if the line names it: most of the tree is never built.
+  void when_named(std::function<void(Command&)> declare) { declare_ = std::move(declare); }
 
   // What is declared here is listed under `group` in the help, in the order of declaration ("other options" come last).
   // `value` stays absent where the option is not given; it must outlive the command.
   void option(const char* group, const char* names, const char* placeholder, std::optional<std::string>& value,
               const char* description);
   void operand(const char* group, const char* name, std::optional<std::string>& value, const char* description);
+  // The same for what may be given any number of times; the values stand in the order of the line.
+  void options(const char* group, const char* names, const char* placeholder, std::vector<std::string>& values,
+               const char* description);
+  void operands(const char* group, const char* name, std::vector<std::string>& values, const char* description);
   void flag(const char* group, const char* names, bool& value, const char* description);
 
   // The end of its help.
@@ -41,7 +47,9 @@ class Command {
   // The command that the line names: this one or one below.
   const Command& chosen() const;
   std::string help() const;
+  void declare_named(int argc, const char* const* argv);
 
+  std::function<void(Command&)> declare_;
   std::function<void()> action_;
   CLI::App* app_;
   std::string usage_;

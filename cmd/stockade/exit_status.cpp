@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <iterator>
 
 #include "values.h"
 
@@ -20,12 +22,32 @@ Exit exit_for(stockade_status status, stockade_direction direction) {
     case STOCKADE_ERROR_DATA_TOO_LONG:
     case STOCKADE_ERROR_MODE:
     case STOCKADE_ERROR_UNKNOWN_NAME:
+    case STOCKADE_ERROR_WORK_FACTOR:
       return Exit::usage;
     case STOCKADE_ERROR_DATA_LENGTH:
       return direction == STOCKADE_DECRYPT ? Exit::corrupt : Exit::usage;
+    case STOCKADE_ERROR_SCRYPT_NOT_ALONE:
+      // In a keyring to encrypt for, or in a header that was read.
+      return direction == STOCKADE_DECRYPT ? Exit::corrupt : Exit::usage;
+    case STOCKADE_ERROR_TOO_MANY_CHUNKS:
+      return direction == STOCKADE_DECRYPT ? Exit::corrupt : Exit::usage;
     case STOCKADE_ERROR_PADDING:
     case STOCKADE_ERROR_AUTHENTICATION:
+    case STOCKADE_ERROR_MAGIC:
+    case STOCKADE_ERROR_VERSION:
+    case STOCKADE_ERROR_CIPHER:
+    case STOCKADE_ERROR_HEADER_TOO_LONG:
+    case STOCKADE_ERROR_HEADER:
+    case STOCKADE_ERROR_HEADER_MAC:
+    case STOCKADE_ERROR_COMMITMENT:
+    case STOCKADE_ERROR_TRUNCATED:
+    case STOCKADE_ERROR_CHUNK:
+    case STOCKADE_ERROR_TRAILING_DATA:
+    case STOCKADE_ERROR_ARMOR:
       return Exit::corrupt;
+    case STOCKADE_ERROR_NO_IDENTITY:
+    case STOCKADE_ERROR_PASSPHRASE:
+      return Exit::no_key;
     case STOCKADE_ERROR_UNAVAILABLE:
       return Exit::unavailable;
     case STOCKADE_ERROR_CANCELLED:
@@ -37,9 +59,20 @@ Exit exit_for(stockade_status status, stockade_direction direction) {
     case STOCKADE_ERROR_IO:
     case STOCKADE_ERROR_INPUT_CHANGED:
     case STOCKADE_ERROR_MEMORY:
+    case STOCKADE_ERROR_RANDOM:
+    case STOCKADE_ERROR_JOURNAL:
+    case STOCKADE_ERROR_LIBRARY:
       return Exit::io;
   }
   return Exit::io;
+}
+
+Exit graver(Exit a, Exit b) {
+  const auto gravity = [](Exit exit) {
+    constexpr Exit order[] = {Exit::ok, Exit::usage, Exit::io, Exit::unavailable, Exit::no_key, Exit::corrupt};
+    return std::find(std::begin(order), std::end(order), exit) - std::begin(order);
+  };
+  return gravity(a) < gravity(b) ? b : a;
 }
 
 std::vector<std::string> environment_in_force() {
@@ -66,11 +99,15 @@ Failure environment_failure(stockade_status status) {
 const char exit_status_help[] =
     R"(exit status:
   0    done: the whole input was processed and the output is complete
-  1    a file cannot be read or written, or memory ran out
+  1    a file cannot be read or written or changed meanwhile, a journal is of
+       another job, or memory or random numbers ran out
   2    wrong usage: options, key, IV or input that do not fit; a refused overwrite
-  3    the input is damaged or was made with another key: bad tag, bad padding
-  4    no matching key
+  3    the input is damaged, cut off, no Stockade file, or was made with another
+       key: bad tag, bad padding
+  4    no matching key, or a wrong passphrase
   5    a row or engine that was asked for cannot run on this machine
-  130  interrupted (128 + signal); no output file is left, as after any failure)";
+  130  interrupted (128 + signal); no output file is left, as after any failure,
+       but for what --resume goes on with
+With several files, the gravest of 3, 4, 5, 1 and 2, in this order.)";
 
 }  // namespace stockade::cmd

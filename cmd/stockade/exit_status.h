@@ -12,9 +12,9 @@ namespace stockade::cmd {
 // exit_status_help says the same to the user.
 enum class Exit : int {
   ok = 0,
-  io = 1,            // a read, write, permission or memory failure
+  io = 1,            // a read, write, permission or memory failure, or another job's journal
   usage = 2,         // the command line, the key or the input cannot be what was meant
-  corrupt = 3,       // bad tag, bad padding or truncated ciphertext
+  corrupt = 3,       // bad tag, bad padding, truncated ciphertext or no Stockade file at all
   no_key = 4,        // no matching key or wrong passphrase
   unavailable = 5,   // a row or an engine that was asked for and cannot run here
   interrupted = 128  // plus the number of the signal
@@ -31,6 +31,9 @@ struct Failure {
 
 // `direction` matters where the same finding means a wrong request in one direction and damaged data in the other.
 Exit exit_for(stockade_status status, stockade_direction direction = STOCKADE_ENCRYPT);
+
+// What is returned after both have happened to different files.
+Exit graver(Exit a, Exit b);
 
 // For a status that only the environment can have caused: names the variables in force.
 Failure environment_failure(stockade_status status);

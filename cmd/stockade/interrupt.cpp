@@ -6,7 +6,6 @@
 
 #include <atomic>
 #include <cerrno>
-#include <cstring>
 
 #include "ui.h"
 
@@ -14,7 +13,10 @@ namespace stockade::cmd::interrupt {
 namespace {
 
 std::atomic<int> caught = 0;
-std::atomic<const char*> doomed = nullptr;
+std::atomic<bool> report_wanted = false;
+std::atomic<const char*> doomed[max_doomed];
+std::atomic<const void*> terminal = nullptr;
+std::atomic<const char*> hint_text = nullptr;
 timer_t grace_timer;
 bool have_timer = false;
 
@@ -24,9 +26,21 @@ static_assert(std::atomic<int>::is_always_lock_free && std::atomic<const char*>:
 // Long enough for every worker to finish its piece, short enough for a person at the keyboard.
 constexpr itimerspec grace = {.it_interval = {0, 0}, .it_value = {0, 300'000'000}};
 
+}  // namespace
+
+void restore_terminal() {
+  const auto* saved = static_cast<const TerminalGuard::Saved*>(terminal.load());
+  if (saved != nullptr) tcsetattr(saved->fd, TCSANOW, &saved->settings);
+}
+
+namespace {
+
 [[noreturn]] void end_now() {
-  if (const char* path = doomed.load()) unlink(path);
-  ui::error_from_signal_handler(message, std::strlen(message));
+  for (const auto& slot : doomed) {
+    if (const char* path = slot.load()) unlink(path);
+  }
+  restore_terminal();
+  ui::end_from_signal_handler(message, hint_text.load());
   _exit(exit_status());
 }
 
@@ -40,11 +54,13 @@ void on_request(int number) {
 
 void on_grace_over(int) { end_now(); }
 
-void handle(int number, void (*handler)(int)) {
+void on_report(int) { report_wanted.store(true); }
+
+void handle(int number, void (*handler)(int), int flags = 0) {
   struct sigaction action {};
   action.sa_handler = handler;
+  action.sa_flags = flags;
   sigemptyset(&action.sa_mask);
-  // No SA_RESTART: a read that waits for a person or a pipe returns with EINTR.
   sigaction(number, &action, nullptr);
 }
 
@@ -56,6 +72,7 @@ void install() {
   handle(SIGPIPE, SIG_IGN);
   handle(SIGXFSZ, SIG_IGN);
   handle(SIGALRM, on_grace_over);
+  handle(SIGUSR1, on_report, SA_RESTART);
   sigevent event{};
   event.sigev_notify = SIGEV_SIGNAL;
   event.sigev_signo = SIGALRM;
@@ -63,6 +80,7 @@ void install() {
   for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction inherited {};
     sigaction(number, nullptr, &inherited);
+    // No SA_RESTART: a read that waits for a person or a pipe returns with EINTR.
     if (inherited.sa_handler != SIG_IGN) handle(number, on_request);
   }
 }
@@ -71,6 +89,28 @@ bool requested() { return caught.load() != 0; }
 
 int exit_status() { return 128 + caught.load(); }
 
-void remove_at_end(const char* path) { doomed.store(path); }
+bool take_report_request() { return report_wanted.load(std::memory_order_relaxed) && report_wanted.exchange(false); }
+
+Doomed::Doomed(const char* path) : slot_(max_doomed) {
+  for (size_t i = 0; i < max_doomed; ++i) {
+    const char* none = nullptr;
+    if (doomed[i].load(std::memory_order_relaxed) == nullptr && doomed[i].compare_exchange_strong(none, path)) {
+      slot_ = i;
+      return;
+    }
+  }
+}
+
+Doomed::~Doomed() {
+  if (slot_ < max_doomed) doomed[slot_].store(nullptr);
+}
+
+TerminalGuard::TerminalGuard(int fd, const termios& settings) : saved_{fd, settings} { terminal.store(&saved_); }
+
+TerminalGuard::~TerminalGuard() { terminal.store(nullptr); }
+
+void set_hint(const char* text) { hint_text.store(text); }
+
+const char* hint() { return hint_text.load(); }
 
 }  // namespace stockade::cmd::interrupt

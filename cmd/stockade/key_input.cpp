@@ -1,16 +1,11 @@
 #include "key_input.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 
 #include "exit_status.h"
-#include "interrupt.h"
-#include "ui.h"
 #include "values.h"
 
 namespace stockade::cmd {
@@ -19,7 +14,7 @@ namespace {
 void take(char* value, KeyArgument& argument) {
   argument.given = true;
   argument.size = std::strlen(value);
-  argument.digits.resize(std::min(argument.size, SecretBytes::capacity));
+  argument.digits.resize(std::min(argument.size, argument.digits.capacity()));
   std::memcpy(argument.digits.data(), value, argument.digits.size());
   // The C library's own wipe writes zeros, which would shorten the argument; the parser must still see one.
   explicit_bzero(value, argument.size);
@@ -34,7 +29,7 @@ std::string wrong_length(std::string_view what, size_t found, std::string_view c
 // Hex digits of a key of `length` bytes. Messages say where, never what.
 void decode_key(std::string_view what, std::string_view digits, size_t length, std::string_view cipher,
                 SecretBytes& key) {
-  const size_t good = decode_hex(digits, {key.data(), SecretBytes::capacity});
+  const size_t good = decode_hex(digits, {key.data(), key.capacity()});
   if (good < digits.size()) {
     throw Failure(Exit::usage, fmt::format("{}: character {} is not a hex digit", what, good + 1));
   }
@@ -47,32 +42,10 @@ void decode_key(std::string_view what, std::string_view digits, size_t length, s
 
 bool all_hex(std::string_view text) {
   SecretBytes ignored;
-  return decode_hex(text, {ignored.data(), SecretBytes::capacity}) == text.size();
-}
-
-// Reads until the end or until `content` is full.
-void read_content(const std::string& path, SecretBytes& content) {
-  const bool from_stdin = path == "-";
-  const int fd = from_stdin ? STDIN_FILENO : open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  ssize_t got = fd < 0 ? -1 : 1;
-  size_t size = 0;
-  while (got > 0 && size < SecretBytes::capacity) {
-    got = read(fd, content.data() + size, SecretBytes::capacity - size);
-    if (got > 0) size += static_cast<size_t>(got);
-    if (got < 0 && errno == EINTR && !interrupt::requested()) got = 1;
-  }
-  const int error = errno;
-  if (fd >= 0 && !from_stdin) close(fd);
-  if (got < 0) throw Failure(Exit::io, fmt::format("cannot read the key file '{}': {}", path, ui::system_text(error)));
-  content.resize(size);
+  return decode_hex(text, {ignored.data(), ignored.capacity()}) == text.size();
 }
 
 }  // namespace
-
-void SecretBytes::clear() {
-  explicit_bzero(bytes_, sizeof bytes_);
-  size_ = 0;
-}
 
 void take_key_argument(int argc, char** argv, KeyArgument& argument) {
   constexpr std::string_view name = "--key";
@@ -87,7 +60,7 @@ void take_key_argument(int argc, char** argv, KeyArgument& argument) {
 }
 
 void key_from_argument(const KeyArgument& argument, size_t length, std::string_view cipher, SecretBytes& key) {
-  if (argument.size > SecretBytes::capacity) {
+  if (argument.size > argument.digits.capacity()) {
     throw Failure(Exit::usage, wrong_length("--key", argument.size / 2, cipher, length));
   }
   decode_key("--key", argument.digits.text(), length, cipher, key);
@@ -96,8 +69,8 @@ void key_from_argument(const KeyArgument& argument, size_t length, std::string_v
 void key_from_file(const std::string& path, size_t length, std::string_view cipher, SecretBytes& key) {
   const std::string what = fmt::format("the key file '{}'", path);
   SecretBytes content;
-  read_content(path, content);
-  if (content.size() == SecretBytes::capacity) {
+  read_secret_file(path, what, content);
+  if (content.size() == content.capacity()) {
     throw Failure(Exit::usage, fmt::format("{} is too long: {} takes {} raw bytes or {} hex digits", what, cipher,
                                            length, 2 * length));
   }
@@ -107,8 +80,7 @@ void key_from_file(const std::string& path, size_t length, std::string_view ciph
     key.resize(length);
     return;
   }
-  if (text.ends_with('\n')) text.remove_suffix(1);
-  if (text.ends_with('\r')) text.remove_suffix(1);
+  text = without_line_end(text);
   // Digits alone are hex text whatever their number: as raw bytes they would be half a key that looks like a whole one.
   if (all_hex(text) && !text.empty()) return decode_key(what, text, length, cipher, key);
   if (text.size() == 2 * length) {

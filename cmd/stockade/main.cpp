@@ -29,16 +29,25 @@ void run(int argc, char** argv) {
   KeyArgument key_argument;
   take_key_argument(argc, argv, key_argument);
   CommandLine line("stockade", "COMMAND ...",
-                   "Stockade encrypts files with AES, on every core and byte for byte as OpenSSL does.",
+                   "Stockade encrypts files with AES-GCM, on every core and with the same bytes whoever runs it.",
                    fmt::format("stockade {}\nbuild: {}\n", stockade_version(), stockade_build()));
   line.footer(fmt::format(R"(examples:
-  stockade raw encrypt --cipher aes-256-gcm --key-file k \
-    --iv 000102030405060708090a0b -o disk.img.gcm disk.img
-  stockade info
+  stockade keygen --symmetric -o backup.key
+  stockade encrypt -k backup.key disk.img
+  stockade decrypt -k backup.key disk.img.stk
+  stockade encrypt -p letter.txt
+  stockade verify -k backup.key *.stk
   stockade bench aes --quick
 
 {})",
                           exit_status_help));
+  add_keygen(line);
+  add_encrypt(line);
+  add_decrypt(line);
+  add_inspect(line);
+  add_verify(line);
+  add_rekey(line);
+  add_cobblestone(line);
   add_raw(line, key_argument);
   add_info(line);
   add_bench(line);
@@ -49,6 +58,7 @@ int report(const Failure& failure) {
   // Whatever failed after a signal, failed because of it.
   if (interrupt::requested()) {
     ui::error(interrupt::message);
+    if (const char* hint = interrupt::hint()) ui::hint(hint);
     return interrupt::exit_status();
   }
   ui::error(failure.message);

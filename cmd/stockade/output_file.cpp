@@ -12,11 +12,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <set>
 #include <utility>
 #include <vector>
 
 #include "exit_status.h"
-#include "interrupt.h"
 #include "ui.h"
 
 namespace stockade::cmd {
@@ -40,11 +40,6 @@ int descriptor_number(std::string_view path) {
   return -1;
 }
 
-bool same_file(const struct stat& a, const struct stat& b) {
-  if (S_ISBLK(a.st_mode) && S_ISBLK(b.st_mode)) return a.st_rdev == b.st_rdev;
-  return S_ISREG(a.st_mode) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
-}
-
 void refuse_same(const OutputFile::Options& options, const struct stat& found, const std::string& name) {
   if (options.input != nullptr && same_file(*options.input, found)) {
     throw Failure(Exit::usage, fmt::format("input and output are the same file, {}", name),
@@ -52,22 +47,10 @@ void refuse_same(const OutputFile::Options& options, const struct stat& found, c
   }
 }
 
-// "folder/" or "" for the current one.
-std::string folder_of(const std::string& path) {
-  const size_t slash = path.rfind('/');
-  return slash == std::string::npos ? std::string() : path.substr(0, slash + 1);
-}
-
 std::string random_name() {
   uint64_t bits = 0;
   if (getrandom(&bits, sizeof bits, 0) != sizeof bits) throw Failure(Exit::io, "the system gives no random numbers");
   return fmt::format(".stockade-{:016x}", bits);
-}
-
-// A name that a crash may lose is no name: the folder is written too. Not every file system can, so its answer is ignored.
-void sync_folder(const std::string& folder) {
-  const Descriptor opened(open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (opened.get() >= 0) fsync(opened.get());
 }
 
 }  // namespace
@@ -95,7 +78,7 @@ OutputFile::OutputFile(const Options& options)
   const int number = to_stdout ? STDOUT_FILENO : descriptor_number(options.path);
   struct stat found {};
   if (number >= 0) {
-    if (options.path.empty() && isatty(number)) {
+    if (options.path.empty() && !options.text && isatty(number)) {
       throw Failure(Exit::usage, "refusing to write binary data to a terminal",
                     {"name a file with -o FILE, or force it with -o -"});
     }
@@ -124,9 +107,7 @@ OutputFile::OutputFile(const Options& options)
 }
 
 OutputFile::~OutputFile() {
-  if (temporary_.empty()) return;
-  unlink(temporary_.c_str());
-  interrupt::remove_at_end(nullptr);
+  if (!temporary_.empty()) unlink(temporary_.c_str());
 }
 
 void OutputFile::open_special(const Options& options, const struct stat& found) {
@@ -141,47 +122,93 @@ void OutputFile::open_temporary(const Options& options) {
   if (path_.ends_with('/')) throw Failure(Exit::usage, fmt::format("the output {} names a directory", name_));
   temporary_ = folder_of(path_) + random_name();
   // Announced before it is made, so that no moment is left in which it would survive a signal.
-  interrupt::remove_at_end(temporary_.c_str());
+  doomed_.emplace(temporary_.c_str());
   fd_ = Descriptor(open(temporary_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, options.mode));
   if (fd_.get() >= 0) return;
   const int error = errno;
-  interrupt::remove_at_end(nullptr);
+  doomed_.reset();
   temporary_.clear();
   fail("create", name_, error);
 }
 
 void OutputFile::commit() {
-  if (temporary_.empty()) {
-    if (const int error = fd_.reset()) fail("write to", name_, error);
-    return;
-  }
-  // EINVAL: a file system that has nothing to synchronise.
-  if (fsync(fd_.get()) != 0 && errno != EINVAL) fail("write", name_, errno);
-  if (const int error = fd_.reset()) fail("write", name_, error);
-  take_name();
-  temporary_.clear();
-  interrupt::remove_at_end(nullptr);
-  sync_folder(folder_of(path_));
+  make_durable();
+  const bool named = !temporary_.empty();
+  give_name();
+  if (named) sync_folder(folder_of(path_));
 }
 
-// Without --force a file that came into being meanwhile must win, so a plain rename will not do.
-void OutputFile::take_name() {
-  if (force_) {
-    if (rename(temporary_.c_str(), path_.c_str()) != 0) fail("create", name_, errno);
+void OutputFile::make_durable() {
+  if (!temporary_.empty()) sync_file(fd_.get(), name_);
+}
+
+void OutputFile::give_name() {
+  if (const int error = fd_.reset()) fail(temporary_.empty() ? "write to" : "write", name_, error);
+  if (temporary_.empty()) return;
+  rename_file(temporary_, path_, force_, name_);
+  doomed_.reset();
+  temporary_.clear();
+}
+
+bool make_durable(std::span<OutputFile* const> files) {
+  std::set<dev_t> done;
+  for (const OutputFile* file : files) {
+    struct stat status {};
+    if (fstat(file->fd(), &status) != 0) return false;
+    if (file->private_until_commit() && done.insert(status.st_dev).second && syncfs(file->fd()) != 0) return false;
+  }
+  return true;
+}
+
+std::string folder_of(std::string_view path) { return std::string(path.substr(0, path.rfind('/') + 1)); }
+
+std::string_view name_in_folder(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+bool same_file(const struct stat& a, const struct stat& b) {
+  if (S_ISBLK(a.st_mode) && S_ISBLK(b.st_mode)) return a.st_rdev == b.st_rdev;
+  return S_ISREG(a.st_mode) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+void rename_file(const std::string& from, const std::string& to, bool replace, const std::string& name) {
+  if (replace) {
+    if (rename(from.c_str(), to.c_str()) != 0) fail("create", name, errno);
     return;
   }
-  int outcome = renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, path_.c_str(), RENAME_NOREPLACE);
+  // A file that came into being meanwhile must win, so a plain rename will not do.
+  int outcome = renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE);
   if (outcome != 0 && (errno == EINVAL || errno == ENOSYS)) {
     // This file system does not know the flag; a hard link refuses an existing name as well.
-    outcome = link(temporary_.c_str(), path_.c_str());
-    if (outcome == 0) unlink(temporary_.c_str());
+    outcome = link(from.c_str(), to.c_str());
+    if (outcome == 0) unlink(from.c_str());
   }
   if (outcome == 0) return;
   if (errno == EEXIST) {
-    throw Failure(Exit::usage, fmt::format("the output {} came into being meanwhile", name_),
+    throw Failure(Exit::usage, fmt::format("the output {} came into being meanwhile", name),
                   {"replace it with --force"});
   }
-  fail("create", name_, errno);
+  fail("create", name, errno);
+}
+
+void sync_folder(const std::string& folder) {
+  const Descriptor opened(open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (opened.get() >= 0) fsync(opened.get());
+}
+
+void sync_file(int fd, const std::string& name) {
+  // EINVAL: a file system that has nothing to synchronise.
+  if (fsync(fd) != 0 && errno != EINVAL) fail("write", name, errno);
+}
+
+void write_all(int fd, const void* bytes, size_t length, const std::string& name) {
+  for (const char* next = static_cast<const char*>(bytes); length > 0;) {
+    const ssize_t written = write(fd, next, length);
+    if (written >= 0) {
+      next += written;
+      length -= static_cast<size_t>(written);
+    } else if (errno != EINTR || interrupt::requested()) {
+      fail("write to", name, errno);
+    }
+  }
 }
 
 Descriptor make_spool() {
@@ -207,14 +234,7 @@ void copy_spool(int from, int to, const std::string& to_name) {
     const ssize_t got = pread(from, buffer.bytes.data(), buffer.bytes.size(), position);
     if (got < 0) fail("read", "the temporary file", errno);
     if (got == 0) break;
-    for (ssize_t done = 0; done < got;) {
-      const ssize_t written = write(to, buffer.bytes.data() + done, static_cast<size_t>(got - done));
-      if (written >= 0) {
-        done += written;
-      } else if (errno != EINTR || interrupt::requested()) {
-        fail("write to", to_name, errno);
-      }
-    }
+    write_all(to, buffer.bytes.data(), static_cast<size_t>(got), to_name);
     position += got;
   }
 }

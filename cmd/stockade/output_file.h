@@ -3,7 +3,12 @@
 
 #include <sys/stat.h>
 
+#include <optional>
+#include <span>
 #include <string>
+#include <string_view>
+
+#include "interrupt.h"
 
 namespace stockade::cmd {
 
@@ -29,10 +34,11 @@ class Descriptor {
 class OutputFile {
  public:
   struct Options {
-    std::string path;                    // empty: stdout, but not a terminal
+    std::string path;                    // empty: stdout, but not a terminal unless it is text
     bool force = false;                  // may replace a file, or write to a block device
     mode_t mode = 0666;                  // of a new file, before the umask
     const struct stat* input = nullptr;  // for the refusal to write over it
+    bool text = false;                   // no harm to a terminal
   };
   // Throws Failure (usage) for a refusal, (io) where it cannot be opened.
   explicit OutputFile(const Options& options);
@@ -49,16 +55,45 @@ class OutputFile {
 
   // Makes the file durable and gives it its name, or closes a direct target. Throws Failure.
   void commit();
+  // The same in steps: make_durable(), here or for many at once, then give_name(), and at the end sync_folder() of the
+  // folder.
+  void make_durable();
+  void give_name();
+  const std::string& path() const { return path_; }
 
  private:
   void open_special(const Options& options, const struct stat& found);
   void open_temporary(const Options& options);
-  void take_name();
 
   std::string name_, path_, temporary_;
   bool force_;
+  std::optional<interrupt::Doomed> doomed_;
   Descriptor fd_;
 };
+
+// make_durable() of many files, in a fraction of the time, by writing all that their file systems hold back. False where
+// that has failed for some of them; each can then be asked.
+bool make_durable(std::span<OutputFile* const> files);
+
+// "folder/" or "" for the current one; the name behind it.
+std::string folder_of(std::string_view path);
+std::string_view name_in_folder(std::string_view path);
+
+// Whether both are the same regular file or block device.
+bool same_file(const struct stat& a, const struct stat& b);
+
+// Gives a complete file its name; without `replace` whatever has the name already, wins. `name` is for messages. Throws
+// Failure.
+void rename_file(const std::string& from, const std::string& to, bool replace, const std::string& name);
+
+// A name that a crash may lose is no name: the folder is written too. Not every file system can, so its answer is ignored.
+void sync_folder(const std::string& folder);
+
+// Writes the file, its data and its length, to the disk. Throws Failure.
+void sync_file(int fd, const std::string& name);
+
+// All of `length` bytes. Throws Failure (io).
+void write_all(int fd, const void* bytes, size_t length, const std::string& name);
 
 // A file without a name in TMPDIR (else /tmp), readable by this user only. Throws Failure.
 Descriptor make_spool();

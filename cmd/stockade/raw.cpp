@@ -1,8 +1,5 @@
 // stockade raw encrypt|decrypt: one AES mode over one file, without a header, with the key and IV that the caller names.
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <memory>
@@ -13,9 +10,13 @@
 #include "cipher_names.h"
 #include "command_line.h"
 #include "exit_status.h"
+#include "file_failure.h"
+#include "handles.h"
+#include "input_file.h"
 #include "interrupt.h"
 #include "key_input.h"
 #include "output_file.h"
+#include "run_options.h"
 #include "stockade/stockade.h"
 #include "ui.h"
 #include "values.h"
@@ -28,10 +29,11 @@ namespace {
 struct RawLine {
   stockade_direction direction = STOCKADE_ENCRYPT;
   const KeyArgument* key = nullptr;
-  std::optional<std::string> cipher, key_file, iv, aad, padding, data_unit, output, input, threads, engine, progress;
+  std::optional<std::string> cipher, key_file, iv, aad, padding, data_unit, output, input;
   // take_key_argument has taken the value; what the parser finds in its place is of no use.
   std::optional<std::string> key_place;
-  bool force = false, quiet = false, verbose = false;
+  bool force = false;
+  RunOptions run;
 };
 
 // The same, read and checked.
@@ -40,18 +42,7 @@ struct RawJob {
   std::vector<uint8_t> iv, aad;
   stockade_padding padding = STOCKADE_PADDING_NONE;
   uint64_t unit = 0;
-  uint32_t threads = 0;
-  ui::When progress = ui::When::automatic;
 };
-
-struct KeyFree {
-  void operator()(stockade_key* key) const { stockade_key_free(key); }
-};
-struct EngineFree {
-  void operator()(stockade_engine* engine) const { stockade_engine_free(engine); }
-};
-using KeyHandle = std::unique_ptr<stockade_key, KeyFree>;
-using EngineHandle = std::unique_ptr<stockade_engine, EngineFree>;
 
 constexpr uint64_t longest_unit = uint64_t{1} << 24;
 
@@ -93,13 +84,6 @@ uint64_t read_unit(const Cipher& cipher, const std::optional<std::string>& text)
   return unit;
 }
 
-ui::When read_progress(const std::optional<std::string>& text) {
-  if (!text || *text == "auto") return ui::When::automatic;
-  if (*text == "always") return ui::When::always;
-  if (*text != "never") refuse(fmt::format("--progress: '{}' is none of auto, always and never", *text));
-  return ui::When::never;
-}
-
 RawJob read_line(const RawLine& line) {
   if (!line.cipher) refuse("--cipher is missing", {"for instance --cipher aes-256-gcm"});
   RawJob job;
@@ -120,8 +104,6 @@ RawJob read_line(const RawLine& line) {
   if (line.aad) job.aad = parse_hex("--aad", *line.aad);
   job.padding = read_padding(*job.cipher, line.padding);
   job.unit = read_unit(*job.cipher, line.data_unit);
-  if (line.threads) job.threads = static_cast<uint32_t>(parse_number("--threads", *line.threads, 0, 4096));
-  job.progress = read_progress(line.progress);
   return job;
 }
 
@@ -141,52 +123,6 @@ KeyHandle make_key(const RawLine& line, const Cipher& cipher) {
   // The lengths are right and --cipher named the mode: what is left is what the environment asks for.
   if (status != STOCKADE_OK) throw environment_failure(status);
   return KeyHandle(key);
-}
-
-EngineHandle make_engine(const std::optional<std::string>& name, uint32_t threads) {
-  stockade_engine* engine = nullptr;
-  const stockade_status status = stockade_engine_create(&engine, name ? name->c_str() : nullptr, threads);
-  if (status == STOCKADE_OK) return EngineHandle(engine);
-  if (!name) throw environment_failure(status);
-  std::vector<std::string> names;
-  const char* known = nullptr;
-  const char* summary = nullptr;
-  for (uint32_t i = 0; stockade_engine_get(i, &known, &summary) == STOCKADE_OK; ++i) names.push_back(known);
-  if (status != STOCKADE_ERROR_UNKNOWN_NAME) {
-    throw Failure(exit_for(status), fmt::format("--engine {}: {}", *name, stockade_status_text(status)));
-  }
-  std::vector<std::string> hints = did_you_mean(*name, names);
-  hints.push_back("the engines are " + listed(names));
-  refuse(fmt::format("unknown engine '{}'", *name), hints);
-}
-
-struct Input {
-  Descriptor fd;
-  std::string name;
-  struct stat status {};
-  uint64_t length = 0;  // 0 where unknown
-};
-
-Input open_input(const std::string& path, bool quiet) {
-  Input input;
-  input.name = path == "-" ? "standard input" : "'" + path + "'";
-  input.fd =
-      Descriptor(path == "-" ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  // A descriptor that can only be written is as good as none.
-  if (path == "-" && input.fd.get() >= 0 && (fcntl(input.fd.get(), F_GETFL) & O_ACCMODE) == O_WRONLY) {
-    input.fd.reset();
-    errno = EBADF;
-  }
-  if (input.fd.get() < 0 || fstat(input.fd.get(), &input.status) != 0) {
-    throw Failure(Exit::io, fmt::format("cannot open {}: {}", input.name, ui::system_text(errno)));
-  }
-  if (S_ISDIR(input.status.st_mode)) throw Failure(Exit::io, fmt::format("the input {} is a directory", input.name));
-  if (S_ISREG(input.status.st_mode)) {
-    const off_t position = lseek(input.fd.get(), 0, SEEK_CUR);
-    if (position < input.status.st_size) input.length = static_cast<uint64_t>(input.status.st_size - position);
-  }
-  if (!quiet && isatty(input.fd.get())) ui::notice("reading from the terminal; end with Ctrl-D");
-  return input;
 }
 
 // How a message of that length, or a long one where it is unknown (0), is run: in the library's words, with the reason
@@ -220,11 +156,6 @@ std::string data_length_message(const RawLine& line, const RawJob& job, const st
   }
 }
 
-// Write errors that no read gives.
-bool is_write_error(int error) {
-  return error == ENOSPC || error == EDQUOT || error == EFBIG || error == EPIPE || error == EROFS;
-}
-
 Failure run_failure(stockade_status status, int error, const RawLine& line, const RawJob& job, const Input& input,
                     const std::string& output_name) {
   const Exit exit = exit_for(status, line.direction);
@@ -252,10 +183,7 @@ Failure run_failure(stockade_status status, int error, const RawLine& line, cons
     case STOCKADE_ERROR_INPUT_CHANGED:
       return {exit, fmt::format("{} changed while it was read", input.name)};
     case STOCKADE_ERROR_IO:
-      if (is_write_error(error)) {
-        return {exit, fmt::format("cannot write {}: {}", output_name, ui::system_text(error))};
-      }
-      return {exit, fmt::format("cannot read {} or write {}: {}", input.name, output_name, ui::system_text(error))};
+      return io_failure(error, input.name, output_name);
     case STOCKADE_ERROR_MEMORY:
       return {exit, "out of memory"};
     default:
@@ -269,11 +197,12 @@ int on_progress(void* context, uint64_t done, uint64_t total) {
 }
 
 void run_raw(const RawLine& line) {
-  ui::set_verbosity(line.quiet ? ui::Verbosity::quiet : line.verbose ? ui::Verbosity::verbose : ui::Verbosity::normal);
+  line.run.set_verbosity();
   const RawJob job = read_line(line);
-  const EngineHandle engine = make_engine(line.engine, job.threads);
+  const ui::When when = line.run.progress_when();
+  const EngineHandle engine = line.run.make_engine();
   const KeyHandle key = make_key(line, *job.cipher);
-  const Input input = open_input(line.input.value_or("-"), line.quiet);
+  const Input input = open_input(line.input.value_or("-"), line.run.quiet);
   const bool decrypting = line.direction == STOCKADE_DECRYPT;
   OutputFile output({.path = line.output.value_or(""),
                      .force = line.force,
@@ -285,19 +214,20 @@ void run_raw(const RawLine& line) {
 
   const std::string plan = plan_text(key.get(), line.direction, input.length, engine.get());
   ui::note(plan);
-  ui::Progress progress(job.progress, plan.substr(0, plan.find_first_of(":,", plan.find(',') + 1)));
-  stockade_file_options options{.struct_size = sizeof(stockade_file_options),
-                                .iv = job.iv.data(),
-                                .iv_length = job.iv.size(),
-                                .aad = job.aad.data(),
-                                .aad_length = job.aad.size(),
-                                .padding = job.padding,
-                                .unit = job.unit,
-                                .progress = on_progress,
-                                .progress_context = &progress,
-                                .in_length = 0,
-                                .out_length = 0};
-  const auto run = decrypting ? stockade_decrypt_fd : stockade_encrypt_fd;
+  ui::Progress progress(when, {.engine = plan.substr(0, plan.find_first_of(":,", plan.find(',') + 1))});
+  progress.start_file(input.name);
+  stockade_raw_options options{.struct_size = sizeof(stockade_raw_options),
+                               .iv = job.iv.data(),
+                               .iv_length = job.iv.size(),
+                               .aad = job.aad.data(),
+                               .aad_length = job.aad.size(),
+                               .padding = job.padding,
+                               .unit = job.unit,
+                               .progress = on_progress,
+                               .progress_context = &progress,
+                               .in_length = 0,
+                               .out_length = 0};
+  const auto run = decrypting ? stockade_raw_decrypt_fd : stockade_raw_encrypt_fd;
   errno = 0;
   const stockade_status status =
       run(key.get(), input.fd.get(), spool.get() >= 0 ? spool.get() : output.fd(), &options, engine.get());
@@ -310,6 +240,8 @@ void run_raw(const RawLine& line) {
   if (spool.get() >= 0) copy_spool(spool.get(), output.fd(), output.name());
   output.commit();
   const double seconds = progress.seconds();
+  progress.end_file(options.in_length);
+  progress.finish();
   ui::note(fmt::format("{} to {} bytes in {:.3f} s, {}", options.in_length, options.out_length, seconds,
                        ui::rate_text(options.in_length, seconds)));
 }
@@ -348,7 +280,7 @@ examples:
 )";
 
 void declare(Command& command, RawLine& line) {
-  const char *cipher = "cipher", *files = "files", *speed = "speed", *other = "other options";
+  const char *cipher = "cipher", *files = "files";
   command.option(cipher, "--cipher", "NAME", line.cipher,
                  "aes-{128,192,256}-{ecb,cbc,cfb,ofb,ctr,gcm} or aes-{128,256}-xts");
   command.option(cipher, "--key-file", "FILE", line.key_file, "the key, raw or as hex text; - is standard input");
@@ -363,11 +295,7 @@ void declare(Command& command, RawLine& line) {
                  "the file to write; it appears under this name only once it is complete. - or nothing is standard "
                  "output");
   command.flag(files, "-f,--force", line.force, "replace an existing output");
-  command.option(speed, "-T,--threads", "N", line.threads, "at most N threads; 0, the default, is every core");
-  command.option(speed, "--engine", "NAME", line.engine, "auto, serial or threads");
-  command.option(other, "--progress", "WHEN", line.progress, "auto (on a terminal, after a second), always or never");
-  command.flag(other, "-q,--quiet", line.quiet, "say nothing but errors");
-  command.flag(other, "-v,--verbose", line.verbose, "say how the work is done and how fast it was");
+  line.run.declare(command);
 }
 
 void add_direction(Command& raw, stockade_direction direction, const KeyArgument& key_argument) {
@@ -390,9 +318,11 @@ void add_direction(Command& raw, stockade_direction direction, const KeyArgument
 void add_raw(Command& root, const KeyArgument& key_argument) {
   Command& raw =
       root.add("raw", "encrypt|decrypt ...", "Encrypts or decrypts with a key and IV of your own, without a header.");
-  raw.footer("'stockade raw encrypt --help' has the options, examples and exit status.");
-  add_direction(raw, STOCKADE_ENCRYPT, key_argument);
-  add_direction(raw, STOCKADE_DECRYPT, key_argument);
+  raw.when_named([&key_argument](Command& command) {
+    command.footer("'stockade raw encrypt --help' has the options, examples and exit status.");
+    add_direction(command, STOCKADE_ENCRYPT, key_argument);
+    add_direction(command, STOCKADE_DECRYPT, key_argument);
+  });
 }
 
 }  // namespace stockade::cmd

@@ -12,9 +12,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <nlohmann/json.hpp>
 #include <system_error>
 
 #include "exit_status.h"
+#include "interrupt.h"
 
 namespace stockade::cmd::ui {
 namespace {
@@ -74,6 +76,12 @@ std::string duration_text(double seconds) {
 
 void set_verbosity(Verbosity chosen) { verbosity = chosen; }
 
+void set_verbosity(bool quiet, bool verbose) {
+  verbosity = quiet ? Verbosity::quiet : verbose ? Verbosity::verbose : Verbosity::normal;
+}
+
+bool verbose() { return verbosity == Verbosity::verbose; }
+
 void error(std::string_view message) { say("error", "\033[1;31m", message); }
 
 void hint(std::string_view message) { say("hint", "\033[1;36m", message); }
@@ -92,14 +100,19 @@ void print(std::string_view text) {
   }
 }
 
-void error_from_signal_handler(const char* message, size_t length) {
+void end_from_signal_handler(const char* message, const char* hint) {
   // The outcome of these writes changes nothing: the process is about to end.
-  if (line_shown.load()) [[maybe_unused]]
-    auto erased = write(STDERR_FILENO, erase_line, sizeof erase_line - 1);
-  constexpr char prefix[] = "stockade: error: ";
-  [[maybe_unused]] auto written = write(STDERR_FILENO, prefix, sizeof prefix - 1);
-  written = write(STDERR_FILENO, message, length);
-  written = write(STDERR_FILENO, "\n", 1);
+  const auto put = [](const char* text) {
+    [[maybe_unused]] auto written = write(STDERR_FILENO, text, std::strlen(text));
+  };
+  if (line_shown.load()) put(erase_line);
+  put("stockade: error: ");
+  put(message);
+  put("\n");
+  if (hint == nullptr) return;
+  put("stockade: hint: ");
+  put(hint);
+  put("\n");
 }
 
 std::string system_text(int error_number) {
@@ -144,16 +157,54 @@ void StatusLine::show(const std::string& text) {
   }
 }
 
+void StatusLine::show_once(const std::string& text) {
+  clear();
+  write_all(STDERR_FILENO, text + "\n");
+}
+
 void StatusLine::clear() {
   if (line_shown.exchange(false)) write_all(STDERR_FILENO, erase_line);
 }
 
-Progress::Progress(When when, std::string engine) : line_(when), engine_(std::move(engine)), start_(Clock::now()) {}
+Progress::Progress(When when, Work work)
+    : line_(when), json_(when == When::json), work_(std::move(work)), start_(Clock::now()), next_json_(start_) {}
+
+void Progress::start_file(const std::string& name) {
+  const std::lock_guard lock(mutex_);
+  file_ = name;
+}
 
 void Progress::update(uint64_t done, uint64_t total) {
-  if (!line_.due()) return;
+  const std::lock_guard lock(mutex_);
+  report(bytes_before_ + done, work_.total == 0 && work_.files == 1 ? total : work_.total);
+}
+
+void Progress::end_file(uint64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  bytes_before_ += bytes;
+  ++files_done_;
+  report(bytes_before_, work_.total);
+}
+
+void Progress::finish() {
+  line_.clear();
+  const std::lock_guard lock(mutex_);
+  if (json_) show_json(bytes_before_, bytes_before_, true);
+}
+
+void Progress::report(uint64_t done, uint64_t total) {
+  if (interrupt::take_report_request()) line_.show_once(text(done, total));
+  if (json_ && Clock::now() >= next_json_) {
+    next_json_ = Clock::now() + std::chrono::milliseconds(100);
+    show_json(done, total, false);
+  }
+  if (line_.due()) line_.show(text(done, total));
+}
+
+std::string Progress::text(uint64_t done, uint64_t total) const {
   const double elapsed = seconds();
-  std::string text = size_text(done);
+  std::string text = work_.files > 1 ? fmt::format("{} of {} files  ", files_done_, work_.files) : std::string();
+  text += size_text(done);
   if (total > 0) {
     text += fmt::format(" of {}  {:3.0f} %", size_text(total),
                         100.0 * static_cast<double>(done) / static_cast<double>(total));
@@ -163,7 +214,24 @@ void Progress::update(uint64_t done, uint64_t total) {
     const double left = elapsed * static_cast<double>(total - std::min(done, total)) / static_cast<double>(done);
     text += "  ETA " + duration_text(left);
   }
-  line_.show(text + "  " + engine_);
+  return text + "  " + work_.engine;
+}
+
+void Progress::show_json(uint64_t done, uint64_t total, bool finished) {
+  using nlohmann::ordered_json;
+  const double elapsed = seconds();
+  const bool names_one = !finished || work_.files == 1;
+  const ordered_json object = {{"file", names_one ? ordered_json(file_) : ordered_json()},
+                               {"files_done", files_done_},
+                               {"files", work_.files},
+                               {"bytes", done},
+                               {"total", total > 0 || finished ? ordered_json(total) : ordered_json()},
+                               {"seconds", elapsed},
+                               {"gb_per_second", elapsed > 0 ? static_cast<double>(done) / elapsed / 1e9 : 0.0},
+                               {"engine", work_.engine},
+                               {"done", finished}};
+  // A file name may hold any bytes.
+  write_all(STDERR_FILENO, object.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n");
 }
 
 double Progress::seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }

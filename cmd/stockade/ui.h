@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <mutex>
 #include <string>
 #include <string_view>
 
@@ -11,6 +12,8 @@ namespace stockade::cmd::ui {
 
 enum class Verbosity { quiet, normal, verbose };
 void set_verbosity(Verbosity chosen);
+void set_verbosity(bool quiet, bool verbose);
+bool verbose();
 
 void error(std::string_view message);
 void hint(std::string_view message);
@@ -20,8 +23,8 @@ void notice(std::string_view message);
 void note(std::string_view message);
 // Text on stdout. Throws Failure (io) where it cannot be written.
 void print(std::string_view text);
-// Only async-signal-safe calls: may be used in a signal handler.
-void error_from_signal_handler(const char* message, size_t length);
+// An error and, where it is not null, a hint. Only async-signal-safe calls: may be used in a signal handler.
+void end_from_signal_handler(const char* message, const char* hint);
 
 // The system's words for an errno value, lower case: "no space left on device".
 std::string system_text(int error_number);
@@ -30,7 +33,7 @@ std::string size_text(uint64_t bytes);
 // "3.21 GB/s", GB = 1e9 bytes; empty where no time has passed.
 std::string rate_text(uint64_t bytes, double seconds);
 
-enum class When { automatic, always, never };
+enum class When { automatic, always, never, json };
 
 // A line on stderr that replaces itself, for a terminal; with `always` and no terminal, one line each second.
 class StatusLine {
@@ -44,6 +47,8 @@ class StatusLine {
   // True where a new text would be shown, so that the caller need not make it in vain.
   bool due() const;
   void show(const std::string& text);
+  // Whether or not it is due or enabled, with a line of its own.
+  void show_once(const std::string& text);
   void clear();
 
  private:
@@ -51,19 +56,40 @@ class StatusLine {
   std::chrono::steady_clock::time_point next_;
 };
 
-// Bytes done of a long job: silent for the first second.
+// Bytes done of a long job, over all of its files: a line that is silent for the first second, or JSON, one object per
+// line, at most ten a second. May be used by many threads.
 class Progress {
  public:
-  Progress(When when, std::string engine);
-  // `total` is 0 where unknown.
+  struct Work {
+    std::string engine;
+    uint64_t files = 1;
+    uint64_t total = 0;  // of all files; 0 where unknown
+  };
+  Progress(When when, Work work);
+
+  // `name` is the file at hand from now on.
+  void start_file(const std::string& name);
+  // Bytes of the file at hand, and its length or 0, which counts where the work has no total.
   void update(uint64_t done, uint64_t total);
+  void end_file(uint64_t bytes);
+  // The work is done: the last JSON object says so.
+  void finish();
   void clear() { line_.clear(); }
   double seconds() const;
 
  private:
+  using Clock = std::chrono::steady_clock;
+  void report(uint64_t done, uint64_t total);
+  std::string text(uint64_t done, uint64_t total) const;
+  void show_json(uint64_t done, uint64_t total, bool finished);
+
+  std::mutex mutex_;
   StatusLine line_;
-  std::string engine_;
-  std::chrono::steady_clock::time_point start_;
+  bool json_;
+  Work work_;
+  std::string file_;
+  uint64_t files_done_ = 0, bytes_before_ = 0;
+  Clock::time_point start_, next_json_;
 };
 
 }  // namespace stockade::cmd::ui

@@ -6,8 +6,16 @@
 
 namespace stockade::cmd {
 
+void add_keygen(Command& root);
+void add_encrypt(Command& root);
+void add_decrypt(Command& root);
+void add_inspect(Command& root);
+void add_verify(Command& root);
+void add_rekey(Command& root);
+void add_cobblestone(Command& root);
 void add_raw(Command& root, const KeyArgument& key_argument);
 void add_info(Command& root);
 void add_bench(Command& root);
+void add_bench_file(Command& bench);
 
 }  // namespace stockade::cmd

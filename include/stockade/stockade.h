@@ -26,7 +26,7 @@ extern "C" {
 #endif
 
 #define STOCKADE_VERSION_MAJOR 0
-#define STOCKADE_VERSION_MINOR 1
+#define STOCKADE_VERSION_MINOR 2
 #define STOCKADE_VERSION_PATCH 0
 
 /* ---- status ---------------------------------------------------------------------------------------------------- */
@@ -53,7 +53,27 @@ typedef enum stockade_status {
   STOCKADE_ERROR_IO = 17,            /* a read, write or seek failed; errno holds the reason */
   STOCKADE_ERROR_INPUT_CHANGED = 18, /* the input file shrank or grew while it was read */
   STOCKADE_ERROR_CANCELLED = 19,     /* the progress callback asked to stop */
-  STOCKADE_ERROR_MEMORY = 20         /* an allocation failed */
+  STOCKADE_ERROR_MEMORY = 20,        /* an allocation failed */
+  /* What is wrong with a Stockade file; stockade_fault says where. */
+  STOCKADE_ERROR_MAGIC = 21,         /* not a Stockade file at all */
+  STOCKADE_ERROR_VERSION = 22,       /* a Stockade file of a version that this library does not know */
+  STOCKADE_ERROR_CIPHER = 23,        /* the header names a cipher that this library does not know */
+  STOCKADE_ERROR_HEADER_TOO_LONG = 24, /* over 1 MiB of header or 1,024 stanzas */
+  STOCKADE_ERROR_HEADER = 25,        /* a line of the header is malformed */
+  STOCKADE_ERROR_SCRYPT_NOT_ALONE = 26, /* a passphrase beside another recipient, in a header or in a keyring */
+  STOCKADE_ERROR_WORK_FACTOR = 27,   /* scrypt's work factor is over the cap */
+  STOCKADE_ERROR_NO_IDENTITY = 28,   /* no key of the keyring opens this file; or the keyring is empty */
+  STOCKADE_ERROR_PASSPHRASE = 29,    /* the passphrase does not open this file */
+  STOCKADE_ERROR_HEADER_MAC = 30,    /* the header was changed after it was made */
+  STOCKADE_ERROR_COMMITMENT = 31,    /* the payload does not begin as this key would have it: wrong key or damaged */
+  STOCKADE_ERROR_TRUNCATED = 32,     /* the file ends too early */
+  STOCKADE_ERROR_CHUNK = 33,         /* a chunk is damaged, missing or out of its place */
+  STOCKADE_ERROR_TRAILING_DATA = 34, /* data after the last chunk, or behind the armor */
+  STOCKADE_ERROR_TOO_MANY_CHUNKS = 35, /* a payload of over 2^38 chunks (2^52 bytes) */
+  STOCKADE_ERROR_ARMOR = 36,         /* not the strict PEM that an armored file is */
+  STOCKADE_ERROR_RANDOM = 37,        /* the operating system gives no random bytes */
+  STOCKADE_ERROR_JOURNAL = 38,       /* the journal is damaged, or not of this job */
+  STOCKADE_ERROR_LIBRARY = 39        /* libcrypto refused HMAC, HKDF or scrypt, as under a restricting configuration */
 } stockade_status;
 
 /* One English sentence for a status, lower case, no full stop; "unknown status" for a value not listed. Never null. */
@@ -209,7 +229,7 @@ STOCKADE_API uint64_t stockade_stream_bound(const stockade_stream *stream, uint6
 /* Takes `length` bytes and writes what they determine; `*out_length` says how many (written on success). Modes with whole
  * blocks hold back up to 31 bytes. `in` and `out` may be the same buffer only while nothing is held back.
  * Decrypting GCM writes nothing here: the ciphertext is kept until the tag is verified, so memory grows with the message
- * (for large data use stockade_decrypt_fd).
+ * (for large data use stockade_raw_decrypt_fd).
  * Errors: NULL_POINTER, STATE, OUTPUT_SIZE (nothing was taken), OVERLAP, DATA_TOO_LONG, MEMORY. */
 STOCKADE_API stockade_status stockade_stream_update(stockade_stream *stream, const void *in, uint64_t length, void *out,
                                                     uint64_t out_size, uint64_t *out_length);
@@ -221,13 +241,13 @@ STOCKADE_API stockade_status stockade_stream_update(stockade_stream *stream, con
 STOCKADE_API stockade_status stockade_stream_final(stockade_stream *stream, void *out, uint64_t out_size,
                                                    uint64_t *out_length, void *tag, uint64_t tag_length);
 
-/* ---- files ----------------------------------------------------------------------------------------------------- */
+/* ---- raw files ------------------------------------------------------------------------------------------------- */
 
 /* Called now and then with the bytes done and the total (0 when unknown), from one thread at a time. Non-zero stops. */
 typedef int (*stockade_progress)(void *context, uint64_t done, uint64_t total);
 
-typedef struct stockade_file_options {
-  uint64_t struct_size; /* sizeof(stockade_file_options) */
+typedef struct stockade_raw_options {
+  uint64_t struct_size; /* sizeof(stockade_raw_options) */
   const void *iv;
   uint64_t iv_length;
   const void *aad; /* GCM only */
@@ -238,7 +258,7 @@ typedef struct stockade_file_options {
   void *progress_context;
   uint64_t in_length; /* written: bytes read */
   uint64_t out_length; /* written: bytes written */
-} stockade_file_options;
+} stockade_raw_options;
 
 /* Encrypts or decrypts from one descriptor to another, from their current positions to the end of the input. Where both
  * are regular files (output readable or not) the workers read and write their own ranges by offset; else a reader, the
@@ -246,10 +266,247 @@ typedef struct stockade_file_options {
  * tag. Decrypting GCM needs a regular output file: the plaintext is unauthenticated until the call returns OK, so write to
  * a temporary and rename it; on any error the output is truncated to where it began.
  * Errors: those of the one-message calls, and IO, INPUT_CHANGED, CANCELLED, MEMORY, MODE (GCM decryption to a pipe). */
-STOCKADE_API stockade_status stockade_encrypt_fd(const stockade_key *key, int in_fd, int out_fd,
-                                                 stockade_file_options *options, const stockade_engine *engine);
-STOCKADE_API stockade_status stockade_decrypt_fd(const stockade_key *key, int in_fd, int out_fd,
-                                                 stockade_file_options *options, const stockade_engine *engine);
+STOCKADE_API stockade_status stockade_raw_encrypt_fd(const stockade_key *key, int in_fd, int out_fd,
+                                                 stockade_raw_options *options, const stockade_engine *engine);
+STOCKADE_API stockade_status stockade_raw_decrypt_fd(const stockade_key *key, int in_fd, int out_fd,
+                                                 stockade_raw_options *options, const stockade_engine *engine);
+
+/* ---- the Stockade file ----------------------------------------------------------------------------------------- */
+
+/* docs/format.md describes it to the byte: a text header that wraps a random file key for every recipient, then the
+ * payload, C2SP chunked encryption (c2sp.org/chunked-encryption) of 16,384 bytes of plaintext per chunk. */
+
+#define STOCKADE_CHUNK_BYTES 16384        /* of plaintext; the last chunk is always shorter and may be empty */
+#define STOCKADE_SEALED_CHUNK_BYTES 16400 /* the same with its tag */
+#define STOCKADE_PREAMBLE_BYTES 56        /* salt and commitment, which the payload begins with */
+
+typedef enum stockade_cipher {
+  STOCKADE_COBBLESTONE_256 = 0, /* AES-256-GCM */
+  STOCKADE_COBBLESTONE_128 = 1  /* AES-128-GCM */
+} stockade_cipher;
+
+/* Keys and a passphrase: who shall be able to open a file that is made, or by whom one is to be opened. May be shared by
+ * threads once it is complete. Wiped when freed. */
+typedef struct stockade_keyring stockade_keyring;
+
+/* Errors: NULL_POINTER, MEMORY. */
+STOCKADE_API stockade_status stockade_keyring_create(stockade_keyring **keyring);
+STOCKADE_API void stockade_keyring_free(stockade_keyring *keyring);
+
+/* A symmetric key of 32 random bytes. Errors: NULL_POINTER, KEY_LENGTH, MEMORY. */
+STOCKADE_API stockade_status stockade_keyring_add_key(stockade_keyring *keyring, const void *key, uint64_t length);
+
+/* A passphrase, stretched by scrypt (RFC 7914; r = 8, p = 1). `work_factor` is log2 N for files that are made: 1 to 30, 0
+ * for 17, which takes 128 MiB and some tenths of a second for each file. A file with a passphrase has no other recipient;
+ * a keyring to open files with may hold keys too. Replaces an earlier passphrase.
+ * Errors: NULL_POINTER, ARGUMENT (work_factor; an empty passphrase), MEMORY. */
+STOCKADE_API stockade_status stockade_keyring_add_passphrase(stockade_keyring *keyring, const void *passphrase,
+                                                             uint64_t length, uint32_t work_factor);
+
+/* `length` bytes from the operating system's random number generator. Errors: NULL_POINTER, RANDOM. */
+STOCKADE_API stockade_status stockade_random(void *out, uint64_t length);
+
+/* The name by which a header calls a symmetric key of 32 bytes: 11 characters and a zero.
+ * Errors: NULL_POINTER, KEY_LENGTH, LIBRARY. */
+STOCKADE_API stockade_status stockade_key_id(const void *key, uint64_t length, char id[12]);
+
+/* What a file consists of: a Stockade file if `keyring` is given, else plain Cobblestone, which is the payload alone under
+ * `key` (32 bytes, or 16 for COBBLESTONE_128) and `context`. Start from {sizeof(stockade_format)} and zeros.
+ * A Stockade file that is opened says itself what cipher and armor it has. */
+typedef struct stockade_format {
+  uint64_t struct_size;            /* sizeof(stockade_format) */
+  const stockade_keyring *keyring; /* not owned */
+  const void *key;                 /* plain Cobblestone: the input key; random, never a password */
+  uint64_t key_length;
+  const void *context; /* plain Cobblestone: what the payload is bound to; any length, no secret */
+  uint64_t context_length;
+  stockade_cipher cipher;
+  int armor;                /* a Stockade file that is made: as PEM with the label STOCKADE FILE */
+  uint32_t max_work_factor; /* opening with a passphrase: the largest log2 N accepted; 0 for 20 */
+} stockade_format;
+
+/* Where something is wrong. */
+typedef struct stockade_fault {
+  stockade_status status;
+  uint64_t chunk;  /* the first bad chunk, or UINT64_MAX where it is none */
+  uint64_t offset; /* where in the file, before armor, it begins; UINT64_MAX where this means nothing */
+  uint64_t line;   /* of the header or the armor, from 1; 0 where it is none */
+  uint64_t value;  /* WORK_FACTOR: the one asked for; CHUNK: 1 for the last chunk, which may have been cut short, else 0 */
+} stockade_fault;
+
+/* Writes one English sentence for a fault to `text` (at most `size` bytes with the terminating zero), lower case, no full
+ * stop, such as "chunk 12 at offset 197880 is damaged". Errors: NULL_POINTER, ARGUMENT (size 0). */
+STOCKADE_API stockade_status stockade_fault_text(const stockade_fault *fault, char *text, size_t size);
+
+/* Whether `length` bytes (as many as there are, up to 64) begin like a Stockade file, armored or not: 1 or 0. */
+STOCKADE_API int stockade_file_detect(const void *bytes, uint64_t length);
+
+/* ---- a Stockade file in pieces ---------------------------------------------------------------------------------- */
+
+/* A file that is made or opened front to back, from pieces that are handed in (push) or fetched (pull). Wiped when freed.
+ * What `format` points to must stay until it is freed, and the engine too. */
+typedef struct stockade_file stockade_file;
+
+/* Errors: NULL_POINTER, ARGUMENT, KEY_LENGTH (plain Cobblestone), NO_IDENTITY (an empty keyring), SCRYPT_NOT_ALONE (to
+ * make a file), MODE (armor for plain Cobblestone), RANDOM, LIBRARY, MEMORY. */
+STOCKADE_API stockade_status stockade_file_create(stockade_file **file, stockade_direction direction,
+                                                  const stockade_format *format, const stockade_engine *engine);
+STOCKADE_API void stockade_file_free(stockade_file *file);
+
+/* The most bytes that the next update with `length` bytes, or with 0 the final call, may write. 0 for a null file. */
+STOCKADE_API uint64_t stockade_file_bound(const stockade_file *file, uint64_t length);
+
+/* Push: takes `length` bytes and writes what they determine; `*out_length` says how many (0 on an error). When opening,
+ * only what has been authenticated is written, and on an error nothing of this call. `in` and `out` must not overlap.
+ * After an error the file only accepts stockade_file_fault and stockade_file_free.
+ * Errors: NULL_POINTER, STATE, OUTPUT_SIZE (nothing was taken), OVERLAP, MEMORY, and when opening 21 to 36. */
+STOCKADE_API stockade_status stockade_file_update(stockade_file *file, const void *in, uint64_t length, void *out,
+                                                  uint64_t out_size, uint64_t *out_length);
+/* The end of the input: only after this has returned OK is the file complete, or known to be.
+ * Errors: as stockade_file_update. */
+STOCKADE_API stockade_status stockade_file_final(stockade_file *file, void *out, uint64_t out_size,
+                                                 uint64_t *out_length);
+
+/* Fetches at most `size` bytes of the input: how many, 0 at its end, negative on an error (errno holds the reason). Fewer
+ * than asked for is no end. */
+typedef int64_t (*stockade_read)(void *context, void *buffer, uint64_t size);
+
+/* Pull: fetches as much as it takes to write `size` bytes, fewer only at the end, and then 0. Not to be mixed with push.
+ * Errors: as stockade_file_update, and IO. */
+STOCKADE_API stockade_status stockade_file_pull(stockade_file *file, stockade_read read, void *context, void *out,
+                                                uint64_t size, uint64_t *out_length);
+
+/* What made the last call fail. Errors: NULL_POINTER. */
+STOCKADE_API stockade_status stockade_file_fault(const stockade_file *file, stockade_fault *fault);
+
+/* ---- any part of a Stockade file -------------------------------------------------------------------------------- */
+
+/* Reads any range of the plaintext and opens no more chunks than hold it. May be shared by threads if its callback may.
+ * Not for armored files (status ARMOR). Wiped when freed. */
+typedef struct stockade_reader stockade_reader;
+
+/* Fetches `length` bytes at `offset` of the file: 0, or -1 on an error (errno holds the reason). */
+typedef int (*stockade_read_at)(void *context, uint64_t offset, void *buffer, uint64_t length);
+
+/* Reads the header and authenticates the last chunk of a file of `file_length` bytes, so that its length can be trusted.
+ * `fault` may be null. What `format` points to must stay until the call returns; the engine must outlive the reader.
+ * Errors: as stockade_file_create, IO, and 21 to 36. */
+STOCKADE_API stockade_status stockade_reader_create(stockade_reader **reader, stockade_read_at read, void *context,
+                                                    uint64_t file_length, const stockade_format *format,
+                                                    const stockade_engine *engine, stockade_fault *fault);
+STOCKADE_API void stockade_reader_free(stockade_reader *reader);
+
+/* Bytes of plaintext. 0 for a null reader. */
+STOCKADE_API uint64_t stockade_reader_length(const stockade_reader *reader);
+/* Bytes of header before the payload; 0 for plain Cobblestone or a null reader. */
+STOCKADE_API uint64_t stockade_reader_header_length(const stockade_reader *reader);
+
+/* Reads `length` bytes at `offset` of the plaintext; fewer where it ends before that. On an error nothing is left in `out`.
+ * Errors: NULL_POINTER, IO, CHUNK, MEMORY. */
+STOCKADE_API stockade_status stockade_reader_read_at(const stockade_reader *reader, uint64_t offset, void *out,
+                                                     uint64_t length, uint64_t *out_length, stockade_fault *fault);
+
+/* Which bytes of a file hold `length` bytes of plaintext from `offset`: `*file_length` bytes from `*file_offset`, whole
+ * chunks behind a header of `header_length` bytes (0 for plain Cobblestone). The file may end before that. For an HTTP
+ * Range request, or a part of an object. Errors: NULL_POINTER, ARGUMENT (a header above 1 MiB), TOO_MANY_CHUNKS. */
+STOCKADE_API stockade_status stockade_ciphertext_range(uint64_t header_length, uint64_t offset, uint64_t length,
+                                                       uint64_t *file_offset, uint64_t *file_length);
+
+/* ---- whole Stockade files --------------------------------------------------------------------------------------- */
+
+/* Called for each run of neighbouring damaged chunks, in order: `count` chunks from `chunk`, `length` bytes of the file from
+ * `offset`. Non-zero stops. */
+typedef int (*stockade_damage)(void *context, uint64_t chunk, uint64_t count, uint64_t offset, uint64_t length);
+
+typedef struct stockade_file_job {
+  uint64_t struct_size;       /* sizeof(stockade_file_job) */
+  stockade_progress progress; /* may be null */
+  void *progress_context;
+  /* Resumption, for regular Stockade files that are not armored: a descriptor of a further one, readable and writable, that keeps
+   * the state of the job; -1 or 0 for none. If it is empty, or ends before the first state was complete, the job begins
+   * and the output is cut to nothing; else it goes on where the journal says, and the output must be what the interrupted
+   * job has left. The journal is sealed to `journal_keyring`, or to the format's if that is null, and of no use to anyone
+   * else. Delete it once the output has its name. */
+  int journal_fd;
+  const stockade_keyring *journal_keyring;
+  stockade_damage damage; /* stockade_file_verify_fd: may be null */
+  void *damage_context;
+  uint64_t in_length;      /* written: bytes of input read, resumed ones included */
+  uint64_t out_length;     /* written: bytes of output that stand now; verify: bytes of intact plaintext */
+  uint64_t resumed_length; /* written: bytes of input that a former job had done */
+  stockade_fault fault;    /* written */
+} stockade_file_job;
+
+/* Makes a Stockade file, or plain Cobblestone, of what `in_fd` holds from its position on, or opens one. Memory is bounded
+ * whatever the length: two buffers of 256 KiB and a bit for each thread, and the same again where a pipe is involved; scrypt
+ * takes 128 bytes times N for its time. Regular files are read and written by all workers by offset. Where the output is a
+ * pipe, chunks leave in order as they are authenticated, so some may be out when a later one fails: check the status.
+ * A regular output is cut back on an error, unless it has a journal.
+ * Errors: as stockade_file_create and stockade_file_update, IO, INPUT_CHANGED (also: since the interrupted job),
+ * CANCELLED, MEMORY, OVERLAP (one file for two of input, output and journal), JOURNAL, MODE (a journal where there can be
+ * none: pipes, armored files, plain Cobblestone, positions that are not the begin, output in append mode). */
+STOCKADE_API stockade_status stockade_file_encrypt_fd(int in_fd, int out_fd, const stockade_format *format,
+                                                      stockade_file_job *job, const stockade_engine *engine);
+STOCKADE_API stockade_status stockade_file_decrypt_fd(int in_fd, int out_fd, const stockade_format *format,
+                                                      stockade_file_job *job, const stockade_engine *engine);
+/* Opens every chunk and writes nothing. Goes on behind damaged chunks and reports all of them; the status is then that of
+ * the first. Errors: as stockade_file_decrypt_fd. */
+STOCKADE_API stockade_status stockade_file_verify_fd(int in_fd, const stockade_format *format, stockade_file_job *job,
+                                                     const stockade_engine *engine);
+
+/* ---- headers ---------------------------------------------------------------------------------------------------- */
+
+/* The header of a Stockade file, read but not authenticated: for this a key is needed. */
+typedef struct stockade_header stockade_header;
+
+typedef struct stockade_stanza {
+  const char *kind;      /* such as "key", "scrypt", "pad" */
+  const char *arguments; /* as they stand there, separated by single spaces: "BvMCBRzzCno c2FsdHNhbHRzYWx0c2FsdA" */
+  uint64_t body_length;  /* in bytes, decoded */
+} stockade_stanza;
+
+/* Parses the header at the start of `length` bytes, which may go on behind it; armored files must be decoded first
+ * (stockade_armor_decode). TRUNCATED means that more bytes are needed. `fault` may be null.
+ * Errors: NULL_POINTER, MAGIC, VERSION, CIPHER, HEADER_TOO_LONG, HEADER, SCRYPT_NOT_ALONE, TRUNCATED, MEMORY. */
+STOCKADE_API stockade_status stockade_header_parse(stockade_header **header, const void *bytes, uint64_t length,
+                                                   stockade_fault *fault);
+STOCKADE_API void stockade_header_free(stockade_header *header);
+STOCKADE_API uint64_t stockade_header_length(const stockade_header *header); /* bytes; 0 for null */
+STOCKADE_API stockade_cipher stockade_header_cipher(const stockade_header *header);
+/* By index from 0; ARGUMENT past the last. The texts live as long as the header. */
+STOCKADE_API stockade_status stockade_header_stanza(const stockade_header *header, uint32_t index,
+                                                    stockade_stanza *stanza);
+
+/* Bytes of plaintext that a payload of `length` bytes holds, if it is intact. Errors: NULL_POINTER, TRUNCATED,
+ * TOO_MANY_CHUNKS. */
+STOCKADE_API stockade_status stockade_plaintext_length(uint64_t payload_length, uint64_t *length);
+
+/* Decodes an armored file, or the beginning of one with `whole` 0, into `out`. Errors: NULL_POINTER, ARMOR, TRAILING_DATA,
+ * TRUNCATED (whole, and no end line), OUTPUT_SIZE (three quarters of `length` are always enough). */
+STOCKADE_API stockade_status stockade_armor_decode(const void *in, uint64_t length, int whole, void *out,
+                                                   uint64_t out_size, uint64_t *out_length, stockade_fault *fault);
+
+/* Makes the header with which the payload behind `header` (all of its `length` bytes) can be opened by other recipients:
+ * without the stanzas of `remove`, and with new ones for `add` (may be null). `remove` holds key ids as they stand in the
+ * header, and "scrypt" for a passphrase. The file key stays the same, so whoever had it keeps it. The new header is padded
+ * to the length of the old one if it fits into that, else to a multiple of 1,024 bytes.
+ * Errors: NULL_POINTER, those of stockade_header_parse, NO_IDENTITY, PASSPHRASE, WORK_FACTOR, HEADER_MAC, UNKNOWN_NAME (an
+ * id that is not there), SCRYPT_NOT_ALONE, ARGUMENT (no recipient would be left; one is there already), OUTPUT_SIZE,
+ * HEADER_TOO_LONG, RANDOM, LIBRARY, MEMORY. */
+STOCKADE_API stockade_status stockade_header_rekey(const void *header, uint64_t length,
+                                                   const stockade_keyring *identities, uint32_t max_work_factor,
+                                                   const char *const *remove, uint32_t remove_count,
+                                                   const stockade_keyring *add, void *out, uint64_t out_size,
+                                                   uint64_t *out_length, stockade_fault *fault);
+
+/* ---- many jobs -------------------------------------------------------------------------------------------------- */
+
+/* Calls item(context, i) for every i below `count`, on the engine's workers and in no order, such as for many small files.
+ * An item that uses an engine itself should use a "serial" one. Non-zero from an item keeps further ones from starting.
+ * Errors: NULL_POINTER, CANCELLED (an item returned non-zero), and those of a bad environment. */
+typedef int (*stockade_item)(void *context, uint64_t index);
+STOCKADE_API stockade_status stockade_for_each(uint64_t count, stockade_item item, void *context,
+                                               const stockade_engine *engine);
 
 /* ---- what this machine would do -------------------------------------------------------------------------------- */
 

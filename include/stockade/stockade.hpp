@@ -6,39 +6,65 @@
 //   std::vector<std::byte> ciphertext(plaintext.size());
 //   std::array<std::byte, 16> tag;
 //   key.seal(iv, aad, plaintext, ciphertext, tag);
+//
+//   stockade::Keyring keyring;
+//   keyring.add_key(key_bytes);
+//   stockade::encrypt_file(in_fd, out_fd, {.keyring = &keyring});
 #ifndef STOCKADE_STOCKADE_HPP
 #define STOCKADE_STOCKADE_HPP
 
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <ranges>
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "stockade/stockade.h"
 
 namespace stockade {
 
-// A status other than STOCKADE_OK; what() is its sentence.
+// One sentence for a fault.
+inline std::string fault_text(const stockade_fault& fault) {
+  char text[256];
+  stockade_fault_text(&fault, text, sizeof text);
+  return text;
+}
+
+// A status other than STOCKADE_OK. what() is its sentence, or that of the fault, which says where, if one came with it.
 class Error : public std::runtime_error {
  public:
-  explicit Error(stockade_status status) : std::runtime_error(stockade_status_text(status)), status_(status) {}
-  stockade_status status() const noexcept { return status_; }
+  explicit Error(stockade_status status)
+      : std::runtime_error(stockade_status_text(status)), fault_{status, UINT64_MAX, UINT64_MAX, 0, 0} {}
+  explicit Error(const stockade_fault& fault) : std::runtime_error(fault_text(fault)), fault_(fault) {}
+  stockade_status status() const noexcept { return fault_.status; }
+  // Where something is wrong. UINT64_MAX, and 0 for the line, stand for no place.
+  const stockade_fault& fault() const noexcept { return fault_; }
 
  private:
-  stockade_status status_;
+  stockade_fault fault_;
 };
 
 // Throws Error unless the status is STOCKADE_OK.
 inline void require(stockade_status status) {
   if (status != STOCKADE_OK) throw Error(status);
+}
+// The same with the fault that a call has left, if it is about this status.
+inline void require(stockade_status status, const stockade_fault& fault) {
+  if (status != STOCKADE_OK) throw fault.status == status ? Error(fault) : Error(status);
 }
 
 enum class Mode : std::underlying_type_t<stockade_mode> {
@@ -267,28 +293,57 @@ inline void decrypt_many(std::span<stockade_message> messages, const Engine& eng
   require(stockade_decrypt_many(messages.data(), messages.size(), engine.handle()));
 }
 
-struct FileOptions {
+namespace detail {
+
+// Keeps what a callback throws while the C frames that called it are left, and throws it again behind them.
+class Callbacks {
+ public:
+  // What `body` returns, or `failure`, which tells the C interface to stop, if it throws. For any number of threads.
+  template <typename Result, typename Body>
+  Result guard(Result failure, Body&& body) noexcept {
+    try {
+      return body();
+    } catch (...) {
+      const std::lock_guard lock(mutex_);
+      if (!thrown_) thrown_ = std::current_exception();
+      return failure;
+    }
+  }
+  void rethrow() const {
+    if (thrown_) std::rethrow_exception(thrown_);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::exception_ptr thrown_;
+};
+
+}  // namespace detail
+
+// Called now and then with the bytes done and in all (0 if unknown); false stops. An exception stops too and comes out of
+// the call that it was given to.
+using Progress = std::function<bool(std::uint64_t done, std::uint64_t total)>;
+
+struct RawOptions {
   ByteView iv = {};
   ByteView aad = {};  // GCM
   Padding padding = Padding::none;
   std::uint64_t unit = 0;  // XTS: bytes per data unit; 0 for the whole file
-  // Called now and then with the bytes done and in all (0 if unknown); false stops. An exception stops too and comes
-  // out of the call.
-  std::function<bool(std::uint64_t done, std::uint64_t total)> progress = {};
+  Progress progress = {};
 };
 
-struct FileResult {
+struct RawResult {
   std::uint64_t in_length, out_length;
 };
 
-// From one file descriptor to another, from their positions to the end of the input.
-inline FileResult crypt_fd(const Key& key, Direction direction, int in_fd, int out_fd, const FileOptions& options,
-                           const Engine& engine = {}) {
-  struct Call {
-    const FileOptions& options;
-    std::exception_ptr thrown;
-  } call{options, nullptr};
-  stockade_file_options raw = {};
+// One message from one file descriptor to another, from their positions to the end of the input.
+inline RawResult raw_crypt_fd(const Key& key, Direction direction, int in_fd, int out_fd, const RawOptions& options,
+                              const Engine& engine = {}) {
+  struct Call : detail::Callbacks {
+    const Progress& progress;
+    explicit Call(const Progress& wish) : progress(wish) {}
+  } call(options.progress);
+  stockade_raw_options raw = {};
   raw.struct_size = sizeof raw;
   raw.iv = options.iv.data();
   raw.iv_length = options.iv.size();
@@ -300,19 +355,420 @@ inline FileResult crypt_fd(const Key& key, Direction direction, int in_fd, int o
   if (options.progress) {
     raw.progress = [](void* context, std::uint64_t done, std::uint64_t total) {
       Call& who = *static_cast<Call*>(context);
-      try {
-        return who.options.progress(done, total) ? 0 : 1;
-      } catch (...) {
-        who.thrown = std::current_exception();
-        return 1;
-      }
+      return who.guard(1, [&] { return who.progress(done, total) ? 0 : 1; });
     };
   }
-  const auto function = direction == Direction::encrypt ? stockade_encrypt_fd : stockade_decrypt_fd;
+  const auto function = direction == Direction::encrypt ? stockade_raw_encrypt_fd : stockade_raw_decrypt_fd;
   const stockade_status status = function(key.handle(), in_fd, out_fd, &raw, engine.handle());
-  if (call.thrown) std::rethrow_exception(call.thrown);
+  call.rethrow();
   require(status);
   return {raw.in_length, raw.out_length};
+}
+
+enum class Cipher : std::underlying_type_t<stockade_cipher> {
+  cobblestone_256 = STOCKADE_COBBLESTONE_256,
+  cobblestone_128 = STOCKADE_COBBLESTONE_128
+};
+
+// Fills `out` from the operating system's random number generator.
+inline void random(MutableByteView out) { require(stockade_random(out.data(), out.size())); }
+
+// The 11 characters by which a header calls a symmetric key.
+inline std::string key_id(ByteView key) {
+  char id[12];
+  require(stockade_key_id(key.data(), key.size(), id));
+  return id;
+}
+
+// Who shall be able to open a file, or by whom one is to be opened. Movable; shared by threads once it is complete.
+class Keyring {
+ public:
+  Keyring() {
+    stockade_keyring* made = nullptr;
+    require(stockade_keyring_create(&made));
+    handle_.reset(made);
+  }
+
+  // 32 random bytes.
+  Keyring& add_key(ByteView key) {
+    require(stockade_keyring_add_key(handle_.get(), key.data(), key.size()));
+    return *this;
+  }
+  // `work_factor` is log2 N of scrypt for files that are made; 0 for the usual one.
+  Keyring& add_passphrase(std::string_view passphrase, std::uint32_t work_factor = 0) {
+    require(stockade_keyring_add_passphrase(handle_.get(), passphrase.data(), passphrase.size(), work_factor));
+    return *this;
+  }
+  const stockade_keyring* handle() const noexcept { return handle_.get(); }
+
+ private:
+  struct Free {
+    void operator()(stockade_keyring* keyring) const noexcept { stockade_keyring_free(keyring); }
+  };
+  std::unique_ptr<stockade_keyring, Free> handle_;
+};
+
+// What a file consists of: a Stockade file if there is a keyring, else plain Cobblestone. Owns nothing.
+struct Format {
+  const Keyring* keyring = nullptr;
+  ByteView key = {};      // plain Cobblestone: 32 random bytes, or 16 for Cipher::cobblestone_128
+  ByteView context = {};  // plain Cobblestone
+  Cipher cipher = Cipher::cobblestone_256;
+  bool armor = false;                 // a Stockade file that is made
+  std::uint32_t max_work_factor = 0;  // opening with a passphrase; 0 for the usual limit
+
+  // As the C interface takes it; good while what it names is.
+  stockade_format native() const noexcept {
+    stockade_format made = {};
+    made.struct_size = sizeof made;
+    made.keyring = keyring == nullptr ? nullptr : keyring->handle();
+    made.key = key.data();
+    made.key_length = key.size();
+    made.context = context.data();
+    made.context_length = context.size();
+    made.cipher = static_cast<stockade_cipher>(cipher);
+    made.armor = armor ? 1 : 0;
+    made.max_work_factor = max_work_factor;
+    return made;
+  }
+};
+
+// Whether bytes (as many as there are, up to 64) begin like a Stockade file, armored or not.
+inline bool detect_file(ByteView bytes) noexcept { return stockade_file_detect(bytes.data(), bytes.size()) != 0; }
+
+// Fetches the next bytes of an input: returns how many, 0 only at its end, negative on an error (errno holds the reason);
+// or throws.
+template <typename Callable>
+concept ReadFunction = std::is_invocable_r_v<std::int64_t, Callable&, std::span<std::byte>>;
+
+// A Stockade file, or plain Cobblestone, that is made or opened front to back. What the format names, and the engine, must
+// outlive it. Movable, used by one thread at a time. Only once `finish` has returned, or `pull` has written less than it
+// had room for, is the file complete, or known to be.
+class FileStream {
+ public:
+  FileStream(Direction direction, const Format& format, const Engine& engine = {}) {
+    const stockade_format native = format.native();
+    stockade_file* made = nullptr;
+    require(stockade_file_create(&made, static_cast<stockade_direction>(direction), &native, engine.handle()));
+    handle_.reset(made);
+  }
+
+  // The most bytes that the next update with `length` bytes, or with 0 the end, may write.
+  std::size_t bound(std::uint64_t length) const noexcept { return stockade_file_bound(handle_.get(), length); }
+
+  // Push: both return how many bytes were written.
+  std::size_t update(ByteView in, MutableByteView out) {
+    std::uint64_t written = 0;
+    require_intact(stockade_file_update(handle_.get(), in.data(), in.size(), out.data(), out.size(), &written));
+    return written;
+  }
+  std::size_t finish(MutableByteView out) {
+    std::uint64_t written = 0;
+    require_intact(stockade_file_final(handle_.get(), out.data(), out.size(), &written));
+    return written;
+  }
+
+  // Pull: has `read` fetch as much as it takes to fill `out`; returns how many bytes were written, fewer only at the end.
+  template <ReadFunction Read>
+  std::size_t pull(Read&& read, MutableByteView out) {
+    struct Call : detail::Callbacks {
+      Read& read;
+      explicit Call(Read& wish) : read(wish) {}
+    } call(read);
+    const auto fetch = [](void* context, void* buffer, std::uint64_t size) {
+      Call& who = *static_cast<Call*>(context);
+      const std::span room(static_cast<std::byte*>(buffer), size);
+      return who.guard(std::int64_t{-1}, [&] { return static_cast<std::int64_t>(who.read(room)); });
+    };
+    std::uint64_t written = 0;
+    const stockade_status status = stockade_file_pull(handle_.get(), fetch, &call, out.data(), out.size(), &written);
+    call.rethrow();
+    require_intact(status);
+    return written;
+  }
+
+ private:
+  struct Free {
+    void operator()(stockade_file* file) const noexcept { stockade_file_free(file); }
+  };
+  void require_intact(stockade_status status) const {
+    if (status == STOCKADE_OK) return;
+    stockade_fault fault = {};
+    stockade_file_fault(handle_.get(), &fault);
+    require(status, fault);
+  }
+  std::unique_ptr<stockade_file, Free> handle_;
+};
+
+// Any part of the plaintext of a Stockade file that is not armored, or of plain Cobblestone. The engine must outlive it.
+// Movable, and shared by as many threads as its function may be.
+class Reader {
+ public:
+  // Fetches exactly as many bytes as there is room for, from an offset of the file; throws if it cannot.
+  using ReadAt = std::function<void(std::uint64_t offset, std::span<std::byte> out)>;
+
+  Reader(ReadAt read, std::uint64_t file_length, const Format& format, const Engine& engine = {})
+      : read_(std::make_unique<ReadAt>(std::move(read))) {
+    const stockade_format native = format.native();
+    stockade_reader* made = nullptr;
+    stockade_fault fault = {};
+    const stockade_status status =
+        stockade_reader_create(&made, fetch, read_.get(), file_length, &native, engine.handle(), &fault);
+    rethrow();
+    require(status, fault);
+    handle_.reset(made);
+  }
+  // A regular file (else STOCKADE_ERROR_MODE), of which the descriptor must stay open; its position is of no concern.
+  Reader(int fd, const Format& format, const Engine& engine = {})
+      : Reader([fd](std::uint64_t offset, std::span<std::byte> out) { read_descriptor(fd, offset, out); },
+               descriptor_length(fd), format, engine) {}
+
+  // Bytes of plaintext, and of header before the payload.
+  std::uint64_t length() const noexcept { return stockade_reader_length(handle_.get()); }
+  std::uint64_t header_length() const noexcept { return stockade_reader_header_length(handle_.get()); }
+
+  // Fills `out` from an offset of the plaintext and returns how many bytes were read: fewer where it ends before that.
+  std::size_t read_at(std::uint64_t offset, MutableByteView out) const {
+    std::uint64_t got = 0;
+    stockade_fault fault = {};
+    const stockade_status status = stockade_reader_read_at(handle_.get(), offset, out.data(), out.size(), &got, &fault);
+    rethrow();
+    require(status, fault);
+    return got;
+  }
+
+ private:
+  struct Free {
+    void operator()(stockade_reader* reader) const noexcept { stockade_reader_free(reader); }
+  };
+
+  // The C interface fetches on the thread that asked for something, so each thread keeps what was thrown on it.
+  static std::exception_ptr& thrown() noexcept {
+    static thread_local std::exception_ptr kept;
+    return kept;
+  }
+  static int fetch(void* context, std::uint64_t offset, void* out, std::uint64_t length) noexcept {
+    try {
+      (*static_cast<const ReadAt*>(context))(offset, {static_cast<std::byte*>(out), length});
+      return 0;
+    } catch (...) {
+      thrown() = std::current_exception();
+      return -1;
+    }
+  }
+  static void rethrow() {
+    if (thrown()) std::rethrow_exception(std::exchange(thrown(), nullptr));
+  }
+
+  static std::uint64_t descriptor_length(int fd) {
+    struct stat found;
+    if (::fstat(fd, &found) != 0) throw Error(STOCKADE_ERROR_IO);
+    if (!S_ISREG(found.st_mode)) throw Error(STOCKADE_ERROR_MODE);
+    return static_cast<std::uint64_t>(found.st_size);
+  }
+  static void read_descriptor(int fd, std::uint64_t offset, std::span<std::byte> out) {
+    while (!out.empty()) {
+      const ssize_t got = ::pread(fd, out.data(), out.size(), static_cast<off_t>(offset));
+      if (got < 0 && errno == EINTR) continue;
+      if (got <= 0) {
+        const stockade_status status = got < 0 ? STOCKADE_ERROR_IO : STOCKADE_ERROR_INPUT_CHANGED;
+        throw Error(stockade_fault{status, UINT64_MAX, offset, 0, 0});
+      }
+      offset += static_cast<std::uint64_t>(got);
+      out = out.subspan(static_cast<std::size_t>(got));
+    }
+  }
+
+  std::unique_ptr<ReadAt> read_;  // stays where it is when the reader moves
+  std::unique_ptr<stockade_reader, Free> handle_;
+};
+
+struct FileRange {
+  std::uint64_t offset, length;
+};
+
+// Which bytes of a file, whole chunks behind a header of `header_length` bytes, hold `length` bytes of plaintext from
+// `offset`. The file may end before that.
+inline FileRange ciphertext_range(std::uint64_t header_length, std::uint64_t offset, std::uint64_t length) {
+  FileRange range = {};
+  require(stockade_ciphertext_range(header_length, offset, length, &range.offset, &range.length));
+  return range;
+}
+
+// Bytes of plaintext in a payload of `payload_length` bytes, if it is intact.
+inline std::uint64_t plaintext_length(std::uint64_t payload_length) {
+  std::uint64_t length = 0;
+  require(stockade_plaintext_length(payload_length, &length));
+  return length;
+}
+
+// A run of neighbouring damaged chunks: `count` chunks from `chunk`, `length` bytes of the file from `offset`.
+struct Damage {
+  std::uint64_t chunk, count, offset, length;
+};
+
+struct FileOptions {
+  Progress progress = {};
+  // Resumption: a regular file that keeps the state of the job; -1 for none. stockade_file_job says what it takes.
+  int journal_fd = -1;
+  const Keyring* journal_keyring = nullptr;  // who can read the journal; null for the format's
+  // verify_file: all that is damaged is added to it, also when the call then throws the first of it. May be null.
+  std::vector<Damage>* damage = nullptr;
+};
+
+struct FileResult {
+  std::uint64_t in_length;       // bytes of input read
+  std::uint64_t out_length;      // bytes written; verify_file: of intact plaintext
+  std::uint64_t resumed_length;  // bytes of input that a former job had done
+};
+
+namespace detail {
+
+// A stockade_file_job whose callbacks are the functions of FileOptions.
+class FileJob {
+ public:
+  explicit FileJob(const FileOptions& options) : options_(options) {
+    job_.struct_size = sizeof job_;
+    job_.progress_context = job_.damage_context = this;
+    if (options.progress) job_.progress = report_progress;
+    if (options.damage != nullptr) job_.damage = report_damage;
+    job_.journal_fd = options.journal_fd;
+    job_.journal_keyring = options.journal_keyring == nullptr ? nullptr : options.journal_keyring->handle();
+  }
+  FileJob(const FileJob&) = delete;
+  FileJob& operator=(const FileJob&) = delete;
+
+  stockade_file_job* native() noexcept { return &job_; }
+
+  // What came of it. Throws what a callback has thrown, else Error.
+  FileResult conclude(stockade_status status) const {
+    callbacks_.rethrow();
+    require(status, job_.fault);
+    return {job_.in_length, job_.out_length, job_.resumed_length};
+  }
+
+ private:
+  static int report_progress(void* context, std::uint64_t done, std::uint64_t total) {
+    FileJob& job = *static_cast<FileJob*>(context);
+    return job.callbacks_.guard(1, [&] { return job.options_.progress(done, total) ? 0 : 1; });
+  }
+  static int report_damage(void* context, std::uint64_t chunk, std::uint64_t count, std::uint64_t offset,
+                           std::uint64_t length) {
+    FileJob& job = *static_cast<FileJob*>(context);
+    return job.callbacks_.guard(1, [&] {
+      job.options_.damage->push_back({chunk, count, offset, length});
+      return 0;
+    });
+  }
+
+  const FileOptions& options_;
+  Callbacks callbacks_;
+  stockade_file_job job_ = {};
+};
+
+}  // namespace detail
+
+// From one file descriptor to another, from their positions to the end of the input.
+inline FileResult encrypt_file(int in_fd, int out_fd, const Format& format, const FileOptions& options = {},
+                               const Engine& engine = {}) {
+  const stockade_format native = format.native();
+  detail::FileJob job(options);
+  return job.conclude(stockade_file_encrypt_fd(in_fd, out_fd, &native, job.native(), engine.handle()));
+}
+inline FileResult decrypt_file(int in_fd, int out_fd, const Format& format, const FileOptions& options = {},
+                               const Engine& engine = {}) {
+  const stockade_format native = format.native();
+  detail::FileJob job(options);
+  return job.conclude(stockade_file_decrypt_fd(in_fd, out_fd, &native, job.native(), engine.handle()));
+}
+// Opens every chunk and writes nothing. Throws the first damage after it has found all.
+inline FileResult verify_file(int in_fd, const Format& format, const FileOptions& options = {},
+                              const Engine& engine = {}) {
+  const stockade_format native = format.native();
+  detail::FileJob job(options);
+  return job.conclude(stockade_file_verify_fd(in_fd, &native, job.native(), engine.handle()));
+}
+
+struct Stanza {
+  std::string kind;       // such as "key", "scrypt", "pad"
+  std::string arguments;  // separated by single spaces
+  std::uint64_t body_length;
+};
+
+// What the header at the start of some bytes says, unauthenticated. Movable.
+class Header {
+ public:
+  explicit Header(ByteView bytes) {
+    stockade_header* made = nullptr;
+    stockade_fault fault = {};
+    require(stockade_header_parse(&made, bytes.data(), bytes.size(), &fault), fault);
+    handle_.reset(made);
+  }
+
+  std::uint64_t length() const noexcept { return stockade_header_length(handle_.get()); }
+  Cipher cipher() const noexcept { return static_cast<Cipher>(stockade_header_cipher(handle_.get())); }
+  std::vector<Stanza> stanzas() const {
+    std::vector<Stanza> all;
+    stockade_stanza stanza = {};
+    while (stockade_header_stanza(handle_.get(), static_cast<std::uint32_t>(all.size()), &stanza) == STOCKADE_OK) {
+      all.push_back({stanza.kind, stanza.arguments, stanza.body_length});
+    }
+    return all;
+  }
+
+ private:
+  struct Free {
+    void operator()(stockade_header* header) const noexcept { stockade_header_free(header); }
+  };
+  std::unique_ptr<stockade_header, Free> handle_;
+};
+
+// Decodes an armored file, or the beginning of one if not `whole`.
+inline std::vector<std::byte> decode_armor(ByteView in, bool whole = true) {
+  std::vector<std::byte> out(in.size() / 4 * 3 + 3);
+  std::uint64_t length = 0;
+  stockade_fault fault = {};
+  require(stockade_armor_decode(in.data(), in.size(), whole ? 1 : 0, out.data(), out.size(), &length, &fault), fault);
+  out.resize(length);
+  return out;
+}
+
+// A header for the same payload and other recipients: without those of `remove` (key ids, and "scrypt" for a passphrase),
+// and with those of `add`, which may be null. The file key stays the same, so whoever had it keeps it.
+inline std::vector<std::byte> rekey(ByteView header, const Keyring& identities, const std::vector<std::string>& remove,
+                                    const Keyring* add = nullptr, std::uint32_t max_work_factor = 0) {
+  std::vector<const char*> names;
+  for (const std::string& name : remove) names.push_back(name.c_str());
+  std::vector<std::byte> out(std::size_t{1} << 20);  // the longest that a header can be
+  std::uint64_t length = 0;
+  stockade_fault fault = {};
+  const stockade_status status =
+      stockade_header_rekey(header.data(), header.size(), identities.handle(), max_work_factor, names.data(),
+                            static_cast<std::uint32_t>(names.size()), add == nullptr ? nullptr : add->handle(),
+                            out.data(), out.size(), &length, &fault);
+  require(status, fault);
+  out.resize(length);
+  return out;
+}
+
+// Calls item(i) for every i below `count`, on the engine's workers and in no order. An exception keeps further ones from
+// starting and comes out of the call.
+template <std::invocable<std::uint64_t> Item>
+void for_each(std::uint64_t count, Item&& item, const Engine& engine = {}) {
+  struct Call : detail::Callbacks {
+    Item& item;
+    explicit Call(Item& wish) : item(wish) {}
+  } call(item);
+  const auto run = [](void* context, std::uint64_t index) {
+    Call& who = *static_cast<Call*>(context);
+    return who.guard(1, [&] {
+      who.item(index);
+      return 0;
+    });
+  };
+  const stockade_status status = stockade_for_each(count, run, &call, engine.handle());
+  call.rethrow();
+  require(status);
 }
 
 inline std::string version() { return stockade_version(); }

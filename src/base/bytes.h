@@ -1,10 +1,16 @@
-// Byte order, fixed-size copies, and overlap of byte ranges.
+// Spans of bytes, byte order, fixed-size copies, and overlap of byte ranges.
 #pragma once
 
 #include <cstdint>
 #include <cstring>
+#include <span>
+#include <string_view>
 
 namespace stockade {
+
+using Bytes = std::span<const uint8_t>;
+
+inline Bytes bytes_of(std::string_view text) { return {reinterpret_cast<const uint8_t*>(text.data()), text.size()}; }
 
 inline uint64_t load_be64(const uint8_t* bytes) {
   uint64_t value;

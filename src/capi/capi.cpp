@@ -4,6 +4,7 @@
 #include <new>
 
 #include "base/secret.h"
+#include "capi/arguments.h"
 #include "engine/cipher.h"
 #include "engine/handles.h"
 #include "engine/stream.h"
@@ -16,33 +17,10 @@ struct stockade_stream {
 
 namespace {
 
+using namespace stockade::capi;  // NOLINT(google-build-using-namespace): this folder's own
 using stockade::Status;
 using stockade::engine::CipherKey;
 using stockade::engine::Engine;
-
-const uint8_t* bytes(const void* pointer) { return static_cast<const uint8_t*>(pointer); }
-uint8_t* bytes(void* pointer) { return static_cast<uint8_t*>(pointer); }
-
-bool missing(const void* pointer, uint64_t length) { return pointer == nullptr && length != 0; }
-
-// An enum argument as the number that a C caller passed, which may be none of the enumerators.
-template <typename Enum>
-uint32_t number(const Enum& value) {
-  static_assert(sizeof(Enum) == sizeof(uint32_t));
-  uint32_t result;
-  std::memcpy(&result, &value, sizeof result);
-  return result;
-}
-
-bool valid(const stockade_mode& mode) { return number(mode) <= STOCKADE_GCM; }
-bool valid(const stockade_direction& direction) { return number(direction) <= STOCKADE_DECRYPT; }
-bool valid(const stockade_padding& padding) { return number(padding) <= STOCKADE_PADDING_PKCS7; }
-
-Status resolve(const stockade_engine* handle, const Engine** engine) {
-  if (handle == nullptr) return stockade::engine::default_engine(engine);
-  *engine = &handle->wish;
-  return STOCKADE_OK;
-}
 
 // Calls body(key, engine) with what the handles hold.
 template <typename Body>
@@ -99,7 +77,7 @@ Status crypt_many(stockade_direction direction, stockade_message* messages, uint
 }
 
 Status crypt_fd(stockade_direction direction, const stockade_key* key, int in_fd, int out_fd,
-                stockade_file_options* options, const stockade_engine* engine) {
+                stockade_raw_options* options, const stockade_engine* engine) {
   if (key == nullptr || options == nullptr) return STOCKADE_ERROR_NULL_POINTER;
   if (options->struct_size != sizeof *options || !valid(options->padding)) return STOCKADE_ERROR_ARGUMENT;
   if (missing(options->iv, options->iv_length) || missing(options->aad, options->aad_length)) {
@@ -290,13 +268,13 @@ stockade_status stockade_stream_final(stockade_stream* stream, void* out, uint64
   return stream->stream.final(bytes(out), out_size, out_length, bytes(tag), tag_length);
 }
 
-stockade_status stockade_encrypt_fd(const stockade_key* key, int in_fd, int out_fd, stockade_file_options* options,
-                                    const stockade_engine* engine) {
+stockade_status stockade_raw_encrypt_fd(const stockade_key* key, int in_fd, int out_fd, stockade_raw_options* options,
+                                        const stockade_engine* engine) {
   return crypt_fd(STOCKADE_ENCRYPT, key, in_fd, out_fd, options, engine);
 }
 
-stockade_status stockade_decrypt_fd(const stockade_key* key, int in_fd, int out_fd, stockade_file_options* options,
-                                    const stockade_engine* engine) {
+stockade_status stockade_raw_decrypt_fd(const stockade_key* key, int in_fd, int out_fd, stockade_raw_options* options,
+                                        const stockade_engine* engine) {
   return crypt_fd(STOCKADE_DECRYPT, key, in_fd, out_fd, options, engine);
 }
 

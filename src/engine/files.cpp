@@ -1,10 +1,12 @@
 #include "engine/files.h"
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -39,7 +41,9 @@ constexpr uint64_t lead = 64;
 class Monitor {
  public:
   Monitor(const FileJob& job, uint64_t total)
-      : progress_(job.progress), context_(job.progress_context), interval_(job.progress_interval), total_(total) {}
+      : progress_(job.progress), context_(job.progress_context), interval_(job.progress_interval), total_(total) {
+    done_.store(job.first_run * job.run_bytes, std::memory_order_relaxed);
+  }
 
   bool stopped() const { return stopped_.load(std::memory_order_acquire); }
   uint64_t done() const { return done_.load(std::memory_order_acquire); }
@@ -152,20 +156,25 @@ bool await_ready(int fd, short event, Monitor& monitor) {
 class Source {
  public:
   // IO.
-  Status open(int fd) {
-    fd_ = fd;
-    if (::fstat(fd, &stat_) != 0) return STOCKADE_ERROR_IO;
+  Status open(FileJob& job) {
+    fd_ = job.in_fd;
+    if (::fstat(fd_, &stat_) != 0) return STOCKADE_ERROR_IO;
     regular_ = S_ISREG(stat_.st_mode);
+    prefix_ = job.prefix;
+    prefix_left_ = job.prefix_length;
     if (!regular_) return STOCKADE_OK;
-    const off_t position = ::lseek(fd, 0, SEEK_CUR);
+    const off_t position = ::lseek(fd_, 0, SEEK_CUR);
     if (position < 0) return STOCKADE_ERROR_IO;
-    start_ = static_cast<uint64_t>(position);
+    start_ = static_cast<uint64_t>(position) + job.in_skip;
     const auto size = static_cast<uint64_t>(stat_.st_size);
     length_ = size > start_ ? size - start_ : 0;
+    job.first_run = std::min(job.first_run, last_run(length_, job.run_bytes));
+    next_ = job.first_run * job.run_bytes;
     return STOCKADE_OK;
   }
 
   const struct stat& stat() const { return stat_; }
+  bool regular() const { return regular_; }
   // Whether the length is known. Files such as those of /proc say that they are empty and are not.
   bool sized() const { return length_ != 0; }
   // 0 when unknown.
@@ -230,7 +239,11 @@ class Source {
     return true;
   }
 
-  bool read_stream(uint8_t* data, uint64_t length, uint64_t* got, Monitor& monitor) const {
+  bool read_stream(uint8_t* data, uint64_t length, uint64_t* got, Monitor& monitor) {
+    *got = std::min(length, prefix_left_);
+    if (*got != 0) std::memcpy(data, prefix_, *got);
+    prefix_ += *got;
+    prefix_left_ -= *got;
     while (*got < length) {
       if (!await_ready(fd_, POLLIN, monitor)) return false;
       const ssize_t n = ::read(fd_, data + *got, length - *got);
@@ -248,39 +261,74 @@ class Source {
   int fd_ = -1;
   struct stat stat_ {};
   bool regular_ = false;
+  const uint8_t* prefix_ = nullptr;
+  uint64_t prefix_left_ = 0;
   uint64_t start_ = 0;
   uint64_t length_ = 0;
   uint64_t next_ = 0;
 };
 
+// Whether the file lies on a file system that lets one write at a time into a file, and makes the others wait for it in a
+// loop that burns their cores.
+bool takes_one_write_at_a_time(int fd) {
+  constexpr long xfs_magic = 0x58465342;
+  struct statfs found;
+  if (::fstatfs(fd, &found) != 0) return false;
+  const auto type = static_cast<long>(found.f_type);
+  return type == TMPFS_MAGIC || type == EXT4_SUPER_MAGIC || type == BTRFS_SUPER_MAGIC || type == xfs_magic ||
+         type == OVERLAYFS_SUPER_MAGIC;
+}
+
+uint64_t out_run_bytes(const FileJob& job) { return job.out_run_bytes != 0 ? job.out_run_bytes : job.run_bytes; }
+
 // The end that is written.
 class Sink {
  public:
   // IO.
-  Status open(int fd) {
-    fd_ = fd;
-    if (::fstat(fd, &stat_) != 0) return STOCKADE_ERROR_IO;
+  Status open(const FileJob& job) {
+    fd_ = job.out_fd;
+    exists_ = !job.discards_output;
+    if (!exists_) {
+      by_offset_ = true;
+      return STOCKADE_OK;
+    }
+    if (::fstat(fd_, &stat_) != 0) return STOCKADE_ERROR_IO;
     regular_ = S_ISREG(stat_.st_mode);
+    if (job.first_run != 0) written_.store(job.lead_length + job.first_run * out_run_bytes(job));
     if (!regular_) return STOCKADE_OK;
-    const int flags = ::fcntl(fd, F_GETFL);
-    position_ = ::lseek(fd, 0, SEEK_CUR);
+    const int flags = ::fcntl(fd_, F_GETFL);
+    position_ = ::lseek(fd_, 0, SEEK_CUR);
     if (flags < 0 || position_ < 0) return STOCKADE_ERROR_IO;
     // In append mode every write goes to the end of the file, pwrite's too.
     by_offset_ = (flags & O_APPEND) == 0;
+    in_turn_ = takes_one_write_at_a_time(fd_);
     start_ = by_offset_ ? position_ : stat_.st_size;
     return STOCKADE_OK;
   }
 
+  bool exists() const { return exists_; }
   const struct stat& stat() const { return stat_; }
   bool regular() const { return regular_; }
+  // Whether writes may come in any order.
   bool by_offset() const { return by_offset_; }
   uint64_t written() const { return written_.load(std::memory_order_relaxed); }
 
   // IO if the file could not be cut back later. Where it ends stays the same.
   Status check_revocable() const { return ::ftruncate(fd_, stat_.st_size) == 0 ? STOCKADE_OK : STOCKADE_ERROR_IO; }
 
-  // Unless by_offset(), `offset` is what has been written so far.
-  bool write(uint64_t offset, const uint8_t* data, uint64_t length, Monitor& monitor) {
+  // Unless by_offset(), `offset` is what has been written so far. `waited` grows by the time spent for another write to end.
+  bool write(uint64_t offset, const uint8_t* data, uint64_t length, Monitor& monitor,
+             Clock::duration* waited = nullptr) {
+    std::unique_lock turn(turn_, std::defer_lock);
+    if (in_turn_ && !turn.try_lock()) {
+      const Clock::time_point begin = Clock::now();
+      turn.lock();
+      if (waited != nullptr) *waited += Clock::now() - begin;
+    }
+    if (!exists_) {
+      written_.fetch_add(length, std::memory_order_relaxed);
+      return true;
+    }
     if (length != 0) touched_.store(true, std::memory_order_relaxed);
     while (length != 0) {
       // A write that has to wait for room can only be ended by a signal, so the waiting is done beforehand.
@@ -325,6 +373,9 @@ class Sink {
   }
 
   int fd_ = -1;
+  bool exists_ = true;
+  bool in_turn_ = false;
+  std::mutex turn_;
   struct stat stat_ {};
   bool regular_ = false;
   bool by_offset_ = false;
@@ -334,15 +385,10 @@ class Sink {
   std::atomic<uint64_t> written_{0};
 };
 
-// Reading one end would meet what is written to the other.
-bool same_file(const struct stat& a, const struct stat& b) {
-  if (S_ISBLK(a.st_mode) && S_ISBLK(b.st_mode)) return a.st_rdev == b.st_rdev;
-  return (S_ISREG(a.st_mode) || S_ISFIFO(a.st_mode)) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
-}
-
 // A buffer with the run that it holds.
 struct Slot {
   SecretBuffer memory;
+  SecretBuffer out_memory;  // unless the work is done in place
   FileRun run;
   uint64_t taken;  // bytes of the input in this run, kept ones included
 };
@@ -351,14 +397,19 @@ struct Slot {
 class Transfer {
  public:
   Transfer(FileJob& job, FileWork& work, Source& source, Sink& sink)
-      : job_(job), work_(work), source_(source), sink_(sink), monitor_(job, source.length()) {}
+      : job_(job),
+        work_(work),
+        source_(source),
+        sink_(sink),
+        monitor_(job, source.length()),
+        next_run_(job.first_run) {}
 
   Status run(const Engine& engine);
 
   // The stages. False if the job has failed; the monitor knows why.
   bool fill(Slot& slot);
   bool apply(Slot& slot);
-  bool put(Slot& slot);
+  bool put(Slot& slot, Clock::duration* waited = nullptr);
 
   Monitor& monitor() { return monitor_; }
 
@@ -369,16 +420,26 @@ class Transfer {
     return source_.sized() ? std::min(most, source_.length()) : most;
   }
   uint64_t slot_bytes() const { return lead + capacity() + file_margin; }
-  // Of a sized source: as many as `fill` would make.
-  uint64_t count_runs() const {
-    return 1 + (source_.length() > file_reserve ? (source_.length() - file_reserve) / job_.run_bytes : 0);
+  uint64_t out_slot_bytes() const {
+    if (job_.out_run_bytes == 0) return 0;
+    if (job_.in_order) return job_.out_run_bytes;
+    return capacity() * job_.out_run_bytes / job_.run_bytes + file_reserve + file_margin;
+  }
+  uint64_t count_runs() const { return last_run(source_.length(), job_.run_bytes) + 1; }
+  uint64_t out_offset(const FileRun& run) const {
+    return job_.lead_length + run.offset / job_.run_bytes * out_run_bytes(job_);
   }
   bool prepare(Slot& slot);
   bool fill_at(uint64_t index, uint64_t runs, Slot& slot);
   void move(const Engine& engine);
   void move_in_turn(Slot& slot);
   void move_by_offset(Plan plan);
-  void move_claimed(std::atomic<uint64_t>& next, uint64_t runs);
+  void move_claimed(uint32_t worker, uint64_t runs);
+  uint64_t claim(uint32_t worker);
+  void release(uint32_t worker);
+  void check_in();
+  void step_aside(Clock::duration pause);
+  void call_back();
   void conclude();
 
   FileJob& job_;
@@ -386,6 +447,21 @@ class Transfer {
   Source& source_;
   Sink& sink_;
   Monitor monitor_;
+
+  // Of workers that claim their runs: the next one, and the ones that are not done yet (`idle` for a worker without one).
+  static constexpr uint64_t idle = UINT64_MAX;
+  std::mutex claim_mutex_;
+  uint64_t next_run_;
+  std::vector<uint64_t> claimed_;
+  // Workers that have stepped aside, because more of them than the output can take only wait for one another.
+  static constexpr uint32_t least_workers = 2;
+  std::mutex aside_mutex_;
+  std::condition_variable aside_changed_;
+  uint32_t workers_ = 0, aside_ = 0;
+  bool called_back_ = false;
+
+  std::mutex checkpoint_mutex_;
+  Clock::time_point next_checkpoint_{};
 
   // Of the reading side: where the next run begins, and the bytes read ahead of it behind those before it.
   uint64_t offset_ = 0;
@@ -413,7 +489,12 @@ bool Transfer::prepare(Slot& slot) {
     monitor_.fail(STOCKADE_ERROR_MEMORY);
     return false;
   }
+  if (out_slot_bytes() != 0 && slot.out_memory.data() == nullptr && !slot.out_memory.allocate(out_slot_bytes())) {
+    monitor_.fail(STOCKADE_ERROR_MEMORY);
+    return false;
+  }
   slot.run.data = slot.memory.data() + lead;
+  slot.run.out = out_slot_bytes() != 0 ? slot.out_memory.data() : slot.run.data;
   return true;
 }
 
@@ -443,7 +524,7 @@ bool Transfer::fill_at(uint64_t index, uint64_t runs, Slot& slot) {
   run.last = index == runs - 1;
   run.length = run.last ? source_.length() - run.offset : job_.run_bytes;
   slot.taken = run.length;
-  const uint64_t before = index == 0 ? 0 : file_margin;
+  const uint64_t before = index == 0 || job_.out_run_bytes != 0 ? 0 : file_margin;
   return source_.read_at(run.offset - before, run.data - before, before + run.length, monitor_);
 }
 
@@ -457,15 +538,18 @@ bool Transfer::apply(Slot& slot) {
       std::memcpy(*kept_, run.data + run.length, job_.kept_bytes);
       transformed_ = run.offset + run.length;
     }
+    run.out_length = job_.out_run_bytes != 0 && !run.last ? job_.out_run_bytes : run.length;
     return work_.transform(run);
   });
   if (status != STOCKADE_OK) monitor_.fail(status);
-  if (run.last) end_ = run.offset + run.length;
+  if (run.last) end_ = out_offset(run) + run.out_length;
   return status == STOCKADE_OK;
 }
 
-bool Transfer::put(Slot& slot) {
-  if (!sink_.write(slot.run.offset, slot.run.data, slot.run.length, monitor_)) return false;
+bool Transfer::put(Slot& slot, Clock::duration* waited) {
+  // Runs in order may be of any length, and one thread writes them all.
+  const uint64_t offset = job_.in_order ? sink_.written() : out_offset(slot.run);
+  if (!sink_.write(offset, slot.run.out, slot.run.out_length, monitor_, waited)) return false;
   monitor_.add(slot.taken);
   return !monitor_.stopped();
 }
@@ -476,21 +560,105 @@ void Transfer::move_in_turn(Slot& slot) {
   }
 }
 
+// The next run for a worker, which thereby says that its last one is done.
+uint64_t Transfer::claim(uint32_t worker) {
+  const std::lock_guard lock(claim_mutex_);
+  return claimed_[worker] = next_run_++;
+}
+
+void Transfer::release(uint32_t worker) {
+  const std::lock_guard lock(claim_mutex_);
+  claimed_[worker] = idle;
+}
+
+// Makes a checkpoint if it is time to. One that takes long makes the next one wait longer, so that a slow disk spends a
+// fifth of its time on them at most; other workers go on meanwhile.
+void Transfer::check_in() {
+  if (job_.checkpoint == nullptr) return;
+  const std::unique_lock lock(checkpoint_mutex_, std::try_to_lock);
+  const Clock::time_point time = Clock::now();
+  if (!lock.owns_lock() || time < next_checkpoint_ || monitor_.stopped()) return;
+  uint64_t done;
+  {
+    const std::lock_guard claims(claim_mutex_);
+    done = std::min(next_run_, *std::min_element(claimed_.begin(), claimed_.end()));
+  }
+  const Status status = guarded([&] { return job_.checkpoint(job_.checkpoint_context, done); });
+  if (status != STOCKADE_OK) monitor_.fail(status, errno);
+  const Clock::time_point end = Clock::now();
+  const std::chrono::milliseconds interval{job_.checkpoint_interval};
+  next_checkpoint_ = interval.count() == 0 ? end : end + std::max<Clock::duration>(interval, 4 * (end - time));
+}
+
+// Sleeps for a while, unless so many do already that too few would be left.
+void Transfer::step_aside(Clock::duration pause) {
+  std::unique_lock lock(aside_mutex_);
+  if (workers_ - aside_ <= least_workers) return;
+  ++aside_;
+  const Clock::time_point end = Clock::now() + pause;
+  // A job that is stopped is not announced to those who sleep.
+  while (!called_back_ && !monitor_.stopped() && Clock::now() < end) {
+    aside_changed_.wait_until(lock, std::min(end, Clock::now() + patience));
+  }
+  --aside_;
+}
+
+void Transfer::call_back() {
+  const std::lock_guard lock(aside_mutex_);
+  called_back_ = true;
+  aside_changed_.notify_all();
+}
+
+// Tells a worker from its own times that there are too many: several runs in succession in which it waited for others'
+// writes for more than half of the time that it worked. It then steps aside, each time for longer.
+class Crowding {
+ public:
+  // How long to step aside; zero to go on.
+  Clock::duration note(Clock::duration waited, Clock::duration worked) {
+    streak_ = waited > worked / 2 ? streak_ + 1 : 0;
+    if (streak_ < enough) return {};
+    streak_ = 0;
+    const Clock::duration pause = next_;
+    next_ = std::min<Clock::duration>(2 * next_, std::chrono::seconds(1));
+    return pause;
+  }
+
+ private:
+  static constexpr uint32_t enough = 4;
+  uint32_t streak_ = 0;
+  Clock::duration next_ = std::chrono::milliseconds(20);
+};
+
 // Claims runs rather than dividing them beforehand, so that the file is read and written nearly in order.
-void Transfer::move_claimed(std::atomic<uint64_t>& next, uint64_t runs) {
+void Transfer::move_claimed(uint32_t worker, uint64_t runs) {
   const WriteSignals held;
   Slot slot{};
   if (!prepare(slot)) return;
+  Crowding crowding;
   while (!monitor_.stopped()) {
-    const uint64_t index = next.fetch_add(1, std::memory_order_relaxed);
-    if (index >= runs || !fill_at(index, runs, slot) || !apply(slot) || !put(slot)) return;
+    const uint64_t index = claim(worker);
+    if (index >= runs) break;
+    const Clock::time_point begin = Clock::now();
+    Clock::duration waited{};
+    // What fails stays claimed: no checkpoint may count it as done.
+    if (!fill_at(index, runs, slot) || !apply(slot) || !put(slot, &waited)) return;
+    const Clock::duration pause = crowding.note(waited, Clock::now() - begin - waited);
+    release(worker);
+    check_in();
+    if (pause != Clock::duration{}) step_aside(pause);
   }
+  release(worker);
+  call_back();
 }
 
 void Transfer::move_by_offset(Plan plan) {
   const uint64_t runs = count_runs();
-  std::atomic<uint64_t> next{0};
-  engine::run(plan, plan.workers, 1, [&](uint64_t, uint64_t, uint32_t) { move_claimed(next, runs); });
+  claimed_.assign(plan.workers, idle);
+  workers_ = plan.workers;
+  next_checkpoint_ = Clock::now() + std::chrono::milliseconds(job_.checkpoint_interval);
+  engine::run(plan, plan.workers, 1, [&](uint64_t begin, uint64_t end, uint32_t) {
+    for (uint64_t worker = begin; worker < end; ++worker) move_claimed(static_cast<uint32_t>(worker), runs);
+  });
 }
 
 // Buffers in a ring: run i lives in slot i modulo their number, so that the reader, the workers (who claim runs in
@@ -615,10 +783,13 @@ class Ring {
 
 void Transfer::move(const Engine& engine) {
   const bool sized = source_.sized();
-  const uint64_t most = std::max<uint64_t>(1, memory_limit / slot_bytes());
+  const uint64_t most = std::max<uint64_t>(1, memory_limit / (slot_bytes() + out_slot_bytes()));
+  if (job_.first_run == 0 && !sink_.write(0, job_.lead, job_.lead_length, monitor_)) return;
   Plan plan = make_plan(engine, sized ? source_.length() : unknown_bytes, sized ? count_runs() : unknown_bytes, true);
   plan.workers = static_cast<uint32_t>(std::clamp<uint64_t>(plan.workers, 1, most));
-  if (plan.workers > 1 && sized && sink_.by_offset() && !job_.in_order) return move_by_offset(plan);
+  if (sized && sink_.by_offset() && !job_.in_order && (plan.workers > 1 || job_.first_run != 0 || job_.checkpoint)) {
+    return move_by_offset(plan);
+  }
   Slot first{};
   if (!fill(first)) return;
   if (plan.workers > 1 && !first.run.last) {
@@ -636,8 +807,8 @@ void Transfer::conclude() {
   Secret<uint8_t[file_margin]> added;
   const Status status = guarded([&] { return work_.finish(transformed_, *kept_, *added); });
   if (status != STOCKADE_OK) return monitor_.fail(status);
-  if (!sink_.write(end_, *added, job_.added_bytes, monitor_)) return;
-  if (source_.settle(monitor_.done(), monitor_)) sink_.settle(monitor_);
+  if (job_.added_bytes != 0 && !sink_.write(end_, *added, job_.added_bytes, monitor_)) return;
+  if (source_.settle(monitor_.done(), monitor_) && sink_.exists()) sink_.settle(monitor_);
 }
 
 Status Transfer::run(const Engine& engine) {
@@ -653,7 +824,7 @@ Status Transfer::run(const Engine& engine) {
   }
   int error;
   const Status status = monitor_.failure(&error);
-  if (status != STOCKADE_OK) sink_.take_back();
+  if (status != STOCKADE_OK && !job_.keeps_output) sink_.take_back();
   job_.in_length = monitor_.done();
   job_.out_length = sink_.written();
   if (status == STOCKADE_ERROR_IO) errno = error;
@@ -662,16 +833,23 @@ Status Transfer::run(const Engine& engine) {
 
 }  // namespace
 
+bool same_file(const struct stat& a, const struct stat& b) {
+  if (S_ISBLK(a.st_mode) && S_ISBLK(b.st_mode)) return a.st_rdev == b.st_rdev;
+  return (S_ISREG(a.st_mode) || S_ISFIFO(a.st_mode)) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
 Status run_file(FileJob& job, FileWork& work, const Engine& engine) {
   job.in_length = 0;
   job.out_length = 0;
   Source source;
   Sink sink;
-  Status status = source.open(job.in_fd);
-  if (status == STOCKADE_OK) status = sink.open(job.out_fd);
+  Status status = source.open(job);
+  if (status == STOCKADE_OK) status = sink.open(job);
   if (status != STOCKADE_OK) return status;
   if (job.only_regular_output && !sink.regular()) return STOCKADE_ERROR_MODE;
-  if (same_file(source.stat(), sink.stat())) return STOCKADE_ERROR_OVERLAP;
+  const bool by_offset = source.regular() && sink.regular() && sink.by_offset();
+  if ((job.first_run != 0 || job.checkpoint != nullptr) && !by_offset) return STOCKADE_ERROR_MODE;
+  if (sink.exists() && same_file(source.stat(), sink.stat())) return STOCKADE_ERROR_OVERLAP;
   if (source.sized()) status = work.check(source.length());
   if (status == STOCKADE_OK && job.only_regular_output) status = sink.check_revocable();
   return status == STOCKADE_OK ? Transfer(job, work, source, sink).run(engine) : status;

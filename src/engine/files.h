@@ -1,10 +1,12 @@
-// Whole files through the engines: runs of a file are read, transformed in place, and written where they belong. What
-// the bytes mean is the business of a FileWork. Three ways, by what the two ends are and what the engine has to offer:
+// Whole files through the engines: runs of a file are read, transformed, and written where they belong. What the bytes
+// mean is the business of a FileWork. Three ways, by what the two ends are and what the engine has to offer:
 //  - one worker: read, transform and write in turn on the calling thread;
 //  - regular files and work that can be split: every worker reads and writes its own runs by offset;
 //  - anything else: a reader, the workers and an in-order writer (the calling thread) overlap over a ring of buffers.
 //    The engine's number of threads is that of the workers, for the other two mostly wait.
 #pragma once
+
+#include <sys/stat.h>
 
 #include <cstdint>
 
@@ -24,9 +26,14 @@ inline constexpr uint64_t file_reserve = 32;
 // file_reserve longer or any amount shorter. An empty input is one empty run.
 struct FileRun {
   uint64_t offset;  // of the first byte, from where the input began
-  uint8_t* data;    // file_margin bytes before it hold the input before this run (unless the offset is 0)
-  uint64_t length;  // of the data; the last run may leave it up to file_margin larger, or smaller
+  uint8_t* data;    // in place: file_margin bytes before it hold the input before this run (unless the offset is 0)
+  uint64_t length;
   bool last;
+  // Where the output goes: `data` itself, or with FileJob::out_run_bytes a buffer of its own.
+  uint8_t* out;
+  // Of the output: out_run_bytes, but for the last run the same as `length`. `transform` may change that of the last run,
+  // by up to file_margin upwards (with out_run_bytes: to whatever corresponds to `length`, and file_margin more).
+  uint64_t out_length;
 };
 
 // The meaning of the bytes. `check` and `finish` are called once each, `finish` last.
@@ -36,7 +43,7 @@ class FileWork {
   // Whether an input of this length, kept bytes included, can be done at all; at least that it has FileJob::kept_bytes.
   // Comes before anything is written if the length is known (regular files), else with the end of the input.
   virtual Status check(uint64_t length) = 0;
-  // Transforms a run in place. Unless the job is in_order, called by many threads at once and in any order.
+  // Transforms a run from `data` to `out`. Unless the job is in_order, called by many threads at once and in any order.
   virtual Status transform(FileRun& run) = 0;
   // After all runs: `length` bytes were given to `transform`; `kept` are the FileJob::kept_bytes that followed them.
   // Writes FileJob::added_bytes to `added`.
@@ -47,10 +54,22 @@ class FileWork {
 // cheap.
 inline constexpr uint64_t default_run_bytes = uint64_t{256} << 10;
 
+// The index of the last run of an input of that length.
+constexpr uint64_t last_run(uint64_t length, uint64_t run_bytes) {
+  return length > file_reserve ? (length - file_reserve) / run_bytes : 0;
+}
+
+// Whether one of the two would meet what is written to the other.
+bool same_file(const struct stat& a, const struct stat& b);
+
 struct FileJob {
   int in_fd;
   int out_fd;
-  uint64_t run_bytes;          // at least file_margin
+  bool discards_output;  // there is no out_fd: the work is all
+  uint64_t run_bytes;    // at least file_margin
+  // Of output for a run of run_bytes, in a buffer of its own; 0: as many, in place. If the job is in_order, it is the most
+  // that a run may become.
+  uint64_t out_run_bytes;
   uint32_t kept_bytes;         // 0 to file_margin: the end of the input that is not for `transform`
   uint32_t added_bytes;        // 0 to file_margin: put behind the output by `finish`
   bool in_order;               // each run needs the state that the one before it left
@@ -58,8 +77,26 @@ struct FileJob {
   uint32_t progress_interval;  // milliseconds between two calls of `progress`
   stockade_progress progress;  // may be null; also called at the start and at the end
   void* progress_context;
-  uint64_t in_length;   // written: bytes read
-  uint64_t out_length;  // written: bytes written; 0 if they were taken back
+  // Where the input of the job begins: for regular files, this many bytes behind the position; for others, with bytes that
+  // have been read already.
+  uint64_t in_skip;
+  const uint8_t* prefix;
+  uint64_t prefix_length;
+  // What the output begins with, before the first run.
+  const uint8_t* lead;
+  uint64_t lead_length;
+  // For regular files on both ends: the runs before this one are done, and their output stands. The last one is always
+  // done again.
+  uint64_t first_run;
+  // Called about every checkpoint_interval milliseconds (0: after each run) by one thread at a time, with a number of
+  // runs that are done with all before them; only where both ends are regular files and the output is written by offset.
+  // May be null. What it returns, if not OK, ends the job.
+  Status (*checkpoint)(void* context, uint64_t runs);
+  void* checkpoint_context;
+  uint32_t checkpoint_interval;
+  bool keeps_output;    // on an error, leave what has been written
+  uint64_t in_length;   // written: bytes read, behind in_skip; those before first_run included
+  uint64_t out_length;  // written: bytes that stand there now, lead and those before first_run included
 };
 
 // Runs the job from the current positions of both descriptors to the end of the input, and leaves both there. On an

@@ -39,9 +39,9 @@ class BlockFile final : public engine::FileWork {
     if (ends_padded && direction_ == STOCKADE_ENCRYPT) {
       const uint64_t used = run.length % block_bytes;
       aes::pad_block(run.data + run.length - used, used);
-      run.length += block_bytes - used;
+      run.out_length += block_bytes - used;
     }
-    aes::Range range{run.data, run.data, run.length, {}};
+    aes::Range range{run.data, run.out, run.out_length, {}};
     if (!in_order_) {
       aes::start_chain(key_, *iv_, run.offset / block_bytes, run.data - block_bytes, range.chain);
     } else if (run.offset == 0) {
@@ -53,9 +53,9 @@ class BlockFile final : public engine::FileWork {
     if (in_order_) std::memcpy(*chain_, range.chain, block_bytes);
     wipe(range.chain, block_bytes);
     if (ends_padded && direction_ == STOCKADE_DECRYPT) {
-      const uint32_t padding = aes::padding_length(run.data + run.length - block_bytes);
+      const uint32_t padding = aes::padding_length(run.out + run.out_length - block_bytes);
       if (padding == 0) return STOCKADE_ERROR_PADDING;
-      run.length -= padding;
+      run.out_length -= padding;
     }
     return STOCKADE_OK;
   }
@@ -95,7 +95,7 @@ class UnitFile final : public engine::FileWork {
     uint8_t number[sizeof iv_];
     std::memcpy(number, iv_, sizeof iv_);
     add_le128(number, run.offset / unit);
-    aes::run_units(key_, direction_, number, unit, run.data, run.data, run.length, aes::Stores::ordinary);
+    aes::run_units(key_, direction_, number, unit, run.data, run.out, run.length, aes::Stores::ordinary);
     return STOCKADE_OK;
   }
 
@@ -111,7 +111,7 @@ class UnitFile final : public engine::FileWork {
 // GCM with its tag behind the ciphertext. Runs are hashed on their own, and their hashes joined in order.
 class GcmFile final : public engine::FileWork {
  public:
-  GcmFile(const gcm::Key& key, stockade_direction direction, const stockade_file_options& options)
+  GcmFile(const gcm::Key& key, stockade_direction direction, const stockade_raw_options& options)
       : key_(key), direction_(direction), iv_length_(options.iv_length), aad_length_(options.aad_length) {
     gcm::derive_j0(key, static_cast<const uint8_t*>(options.iv), options.iv_length, *j0_);
     if (aad_length_ != 0) gcm::hash_padded(key, *hash_, static_cast<const uint8_t*>(options.aad), aad_length_);
@@ -129,7 +129,7 @@ class GcmFile final : public engine::FileWork {
     // Where the length is not known beforehand, the counter must not wrap before the end of the input is seen.
     if (run.offset + run.length > gcm::max_message_bytes) return STOCKADE_ERROR_DATA_TOO_LONG;
     Secret<uint8_t[block_bytes]> part;
-    gcm::run_range(key_, direction_, *j0_, run.offset / block_bytes, *part, run.data, run.data, run.length,
+    gcm::run_range(key_, direction_, *j0_, run.offset / block_bytes, *part, run.data, run.out, run.length,
                    aes::Stores::ordinary);
     join(run, *part);
     return STOCKADE_OK;
@@ -178,7 +178,7 @@ class GcmFile final : public engine::FileWork {
   std::map<uint64_t, Part> waiting_;  // by offset
 };
 
-Status check_options(const engine::CipherKey& key, const stockade_file_options& options) {
+Status check_options(const engine::CipherKey& key, const stockade_raw_options& options) {
   // A caller in C may have put any number here, and an enum may not hold any number here.
   uint32_t padding;
   static_assert(sizeof padding == sizeof options.padding);
@@ -196,7 +196,7 @@ Status check_options(const engine::CipherKey& key, const stockade_file_options& 
   return options.aad_length != 0 ? STOCKADE_ERROR_MODE : aes::check_iv(key.mode, options.iv_length);
 }
 
-Status run(engine::FileJob& job, engine::FileWork& work, const engine::Engine& engine, stockade_file_options& options) {
+Status run(engine::FileJob& job, engine::FileWork& work, const engine::Engine& engine, stockade_raw_options& options) {
   const Status status = engine::run_file(job, work, engine);
   options.in_length = job.in_length;
   options.out_length = job.out_length;
@@ -206,7 +206,7 @@ Status run(engine::FileJob& job, engine::FileWork& work, const engine::Engine& e
 }  // namespace
 
 Status crypt_fd(const engine::CipherKey& key, stockade_direction direction, int in_fd, int out_fd,
-                stockade_file_options& options, const engine::Engine& engine, const FilePace& pace) {
+                stockade_raw_options& options, const engine::Engine& engine, const FilePace& pace) {
   if (options.struct_size != sizeof options) return STOCKADE_ERROR_ARGUMENT;
   options.in_length = 0;
   options.out_length = 0;

@@ -16,10 +16,10 @@ struct FilePace {
   uint32_t progress_interval = 100;                // milliseconds
 };
 
-// stockade_encrypt_fd and stockade_decrypt_fd. A ciphertext shorter than a GCM tag is an AUTHENTICATION error, for it
+// stockade_raw_encrypt_fd and stockade_raw_decrypt_fd. A ciphertext shorter than a GCM tag is an AUTHENTICATION error, for it
 // may have been cut by anyone. A padded ciphertext that is empty or no multiple of 16 bytes is a DATA_LENGTH error.
 // Associated data, padding or a unit for a mode that has none is a MODE error.
 Status crypt_fd(const engine::CipherKey& key, stockade_direction direction, int in_fd, int out_fd,
-                stockade_file_options& options, const engine::Engine& engine, const FilePace& pace = {});
+                stockade_raw_options& options, const engine::Engine& engine, const FilePace& pace = {});
 
 }  // namespace stockade::format

@@ -128,8 +128,8 @@ class Subject {
     EXPECT_EQ(STOCKADE_OK, engine::make_key(key_, subject.mode, bytes.data(), bytes.size(), nullptr));
   }
 
-  stockade_file_options options() const {
-    stockade_file_options options{};
+  stockade_raw_options options() const {
+    stockade_raw_options options{};
     options.struct_size = sizeof options;
     options.iv = iv_.data();
     options.iv_length = iv_.size();
@@ -140,7 +140,7 @@ class Subject {
     return options;
   }
 
-  Status crypt(stockade_direction direction, int in, int out, stockade_file_options& options,
+  Status crypt(stockade_direction direction, int in, int out, stockade_raw_options& options,
                const engine::Engine& engine, const FilePace& pace = small_pace) const {
     return crypt_fd(key_, direction, in, out, options, engine, pace);
   }
@@ -195,7 +195,7 @@ class FileTrip {
  public:
   Status status = STOCKADE_OK;
   Bytes out;
-  stockade_file_options options{};
+  stockade_raw_options options{};
 
   FileTrip(const Subject& subject, stockade_direction direction, const Bytes& in, End from, End to,
            const engine::Engine& engine, int out_flags = 0) {
@@ -344,7 +344,7 @@ TEST_P(RawFile, RunsOfTheDefaultSize) {
     Bytes cipher;
     ASSERT_EQ(STOCKADE_OK, subject.expect(STOCKADE_ENCRYPT, plain, cipher));
     const Fd in = make_file(plain), middle = make_file({}), out = make_file({});
-    stockade_file_options options = subject.options();
+    stockade_raw_options options = subject.options();
     ASSERT_EQ(STOCKADE_OK, subject.crypt(STOCKADE_ENCRYPT, in.get(), middle.get(), options, automatic, FilePace{}));
     EXPECT_EQ(cipher, content_of(middle.get()));
     ::lseek(middle.get(), 0, SEEK_SET);
@@ -375,7 +375,7 @@ class RawFileFailure : public testing::TestWithParam<Way> {
   static constexpr uint64_t length = 50000;
   const Subject subject_{Case{GetParam().mode}};
   const Bytes plain_ = random_bytes(length);
-  stockade_file_options options_ = subject_.options();
+  stockade_raw_options options_ = subject_.options();
   std::function<int(uint64_t, uint64_t)> on_progress_;
   FilePace pace_ = small_pace;
 
@@ -639,7 +639,7 @@ INSTANTIATE_TEST_SUITE_P(Ways, RawFileFailure,
   const uint64_t mapped = std::stoull(std::string(text.begin(), text.end())) * static_cast<uint64_t>(::getpagesize());
   const rlimit limit{mapped + stacks * stack_bytes + stack_bytes / 2, RLIM_INFINITY};
   good = good && ::setrlimit(RLIMIT_AS, &limit) == 0;
-  stockade_file_options options = subject.options();
+  stockade_raw_options options = subject.options();
   good = good && subject.crypt(STOCKADE_ENCRYPT, feed.out.get(), out.get(), options, three_threads) == STOCKADE_OK;
   std::_Exit(good && content_of(out.get()) == expected ? 0 : 1);
 }
@@ -690,7 +690,7 @@ TEST_P(RawFileErrors, UnrevocableGcmOutput) {
   Bytes cipher;
   ASSERT_EQ(STOCKADE_OK, subject.expect(STOCKADE_ENCRYPT, random_bytes(length), cipher));
   const Fd in = make_file(cipher), null(::open("/dev/null", O_WRONLY | O_CLOEXEC));
-  stockade_file_options options = subject.options();
+  stockade_raw_options options = subject.options();
   EXPECT_EQ(STOCKADE_ERROR_MODE, subject.crypt(STOCKADE_DECRYPT, in.get(), null.get(), options, GetParam()));
 }
 
@@ -733,7 +733,7 @@ TEST_P(RawFileErrors, DataLength) {
 TEST_P(RawFileErrors, NothingIsWrittenForAKnownWrongLength) {
   const Subject subject(Case{STOCKADE_CBC});
   const Fd in = make_file(random_bytes(length + 1)), out = make_file({1, 2, 3});
-  stockade_file_options options = subject.options();
+  stockade_raw_options options = subject.options();
   EXPECT_EQ(STOCKADE_ERROR_DATA_LENGTH, subject.crypt(STOCKADE_ENCRYPT, in.get(), out.get(), options, GetParam()));
   EXPECT_EQ((Bytes{1, 2, 3}), content_of(out.get()));
 }
@@ -747,7 +747,7 @@ TEST_P(RawFileErrors, DataTooLong) {
     const uint64_t tag = direction == STOCKADE_DECRYPT ? 16 : 0;
     ASSERT_EQ(0, ::ftruncate(in.get(), static_cast<off_t>(gcm::max_message_bytes + tag + 1)));
     const Subject subject(Case{STOCKADE_GCM});
-    stockade_file_options options = subject.options();
+    stockade_raw_options options = subject.options();
     EXPECT_EQ(STOCKADE_ERROR_DATA_TOO_LONG, subject.crypt(direction, in.get(), out.get(), options, GetParam()));
     EXPECT_TRUE(content_of(out.get()).empty());
   }
@@ -761,7 +761,7 @@ TEST_P(RawFileErrors, LargestUnit) {
     ASSERT_EQ(STOCKADE_OK, subject.expect(STOCKADE_ENCRYPT, plain, cipher));
     for (const End from : {End::regular, End::pipe}) {
       const Fd in = make_file(plain), out = make_file({});
-      stockade_file_options options = subject.options();
+      stockade_raw_options options = subject.options();
       ASSERT_EQ(STOCKADE_OK, subject.crypt(STOCKADE_ENCRYPT, in.get(), out.get(), options, GetParam())) << int(from);
       EXPECT_TRUE(cipher == content_of(out.get()));
     }
@@ -770,36 +770,36 @@ TEST_P(RawFileErrors, LargestUnit) {
 
 TEST_P(RawFileErrors, Options) {
   const Fd in = make_file(random_bytes(length)), out = make_file({});
-  const auto status = [&](stockade_mode mode, const std::function<void(stockade_file_options&)>& change) {
+  const auto status = [&](stockade_mode mode, const std::function<void(stockade_raw_options&)>& change) {
     const Subject subject(Case{mode});
-    stockade_file_options options = subject.options();
+    stockade_raw_options options = subject.options();
     change(options);
     return subject.crypt(STOCKADE_ENCRYPT, in.get(), out.get(), options, GetParam());
   };
   EXPECT_EQ(STOCKADE_ERROR_ARGUMENT,
-            status(STOCKADE_CTR, [](stockade_file_options& options) { options.struct_size -= 8; }));
-  EXPECT_EQ(STOCKADE_ERROR_ARGUMENT, status(STOCKADE_CBC, [](stockade_file_options& options) {
+            status(STOCKADE_CTR, [](stockade_raw_options& options) { options.struct_size -= 8; }));
+  EXPECT_EQ(STOCKADE_ERROR_ARGUMENT, status(STOCKADE_CBC, [](stockade_raw_options& options) {
               std::memset(&options.padding, 1, sizeof options.padding);
             }));
-  EXPECT_EQ(STOCKADE_ERROR_ARGUMENT, status(STOCKADE_XTS, [](stockade_file_options& options) { options.unit = 15; }));
+  EXPECT_EQ(STOCKADE_ERROR_ARGUMENT, status(STOCKADE_XTS, [](stockade_raw_options& options) { options.unit = 15; }));
   EXPECT_EQ(STOCKADE_ERROR_ARGUMENT,
-            status(STOCKADE_XTS, [](stockade_file_options& options) { options.unit = aes::max_unit_bytes + 1; }));
+            status(STOCKADE_XTS, [](stockade_raw_options& options) { options.unit = aes::max_unit_bytes + 1; }));
   EXPECT_EQ(STOCKADE_ERROR_NULL_POINTER,
-            status(STOCKADE_CTR, [](stockade_file_options& options) { options.iv = nullptr; }));
+            status(STOCKADE_CTR, [](stockade_raw_options& options) { options.iv = nullptr; }));
   EXPECT_EQ(STOCKADE_ERROR_NULL_POINTER,
-            status(STOCKADE_GCM, [](stockade_file_options& options) { options.aad = nullptr; }));
+            status(STOCKADE_GCM, [](stockade_raw_options& options) { options.aad = nullptr; }));
   EXPECT_EQ(STOCKADE_ERROR_MODE,
-            status(STOCKADE_CTR, [](stockade_file_options& options) { options.padding = STOCKADE_PADDING_PKCS7; }));
-  EXPECT_EQ(STOCKADE_ERROR_MODE, status(STOCKADE_CTR, [](stockade_file_options& options) { options.unit = 512; }));
-  EXPECT_EQ(STOCKADE_ERROR_MODE, status(STOCKADE_CTR, [](stockade_file_options& options) {
+            status(STOCKADE_CTR, [](stockade_raw_options& options) { options.padding = STOCKADE_PADDING_PKCS7; }));
+  EXPECT_EQ(STOCKADE_ERROR_MODE, status(STOCKADE_CTR, [](stockade_raw_options& options) { options.unit = 512; }));
+  EXPECT_EQ(STOCKADE_ERROR_MODE, status(STOCKADE_CTR, [](stockade_raw_options& options) {
               options.aad = &options;
               options.aad_length = 1;
             }));
   EXPECT_EQ(STOCKADE_ERROR_IV_LENGTH,
-            status(STOCKADE_CTR, [](stockade_file_options& options) { options.iv_length = 12; }));
+            status(STOCKADE_CTR, [](stockade_raw_options& options) { options.iv_length = 12; }));
   EXPECT_EQ(STOCKADE_ERROR_IV_LENGTH,
-            status(STOCKADE_GCM, [](stockade_file_options& options) { options.iv_length = 0; }));
-  EXPECT_EQ(STOCKADE_ERROR_IV_LENGTH, status(STOCKADE_ECB, [](stockade_file_options& options) {
+            status(STOCKADE_GCM, [](stockade_raw_options& options) { options.iv_length = 0; }));
+  EXPECT_EQ(STOCKADE_ERROR_IV_LENGTH, status(STOCKADE_ECB, [](stockade_raw_options& options) {
               options.iv = &options;
               options.iv_length = 16;
             }));

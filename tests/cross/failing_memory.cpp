@@ -1,7 +1,10 @@
 #include "cross/failing_memory.h"
 
+#include <openssl/crypto.h>
+
 #include <atomic>
 #include <cstddef>
+#include <cstdlib>
 #include <new>
 
 namespace stockade::tests {
@@ -21,7 +24,16 @@ bool refuse() {
   return true;
 }
 
+// A library that is loaded, whose calls the linker of this program does not see: it is given these instead. The calls made
+// here are counted as all others.
+void* allocate(size_t size, const char*, int) { return std::malloc(size); }
+void* reallocate(void* memory, size_t size, const char*, int) { return std::realloc(memory, size); }
+void release(void* memory, const char*, int) { std::free(memory); }
+const bool given = CRYPTO_set_mem_functions(allocate, reallocate, release) == 1;
+
 }  // namespace
+
+bool libcrypto_counts() { return given; }
 
 FailingMemory::FailingMemory(uint64_t successes) {
   left.store(successes);

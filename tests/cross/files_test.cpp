@@ -1,4 +1,4 @@
-// stockade_encrypt_fd and stockade_decrypt_fd: regular files and pipes on both ends, every mode, the same bytes as
+// stockade_raw_encrypt_fd and stockade_raw_decrypt_fd: regular files and pipes on both ends, every mode, the same bytes as
 // OpenSSL.
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -147,7 +147,7 @@ void check(const Job& job, const Ends& ends, const stockade_engine* engine) {
   Input input(ends.in, job.in);
   Output output(ends.out);
   Progress progress;
-  stockade_file_options options = {};
+  stockade_raw_options options = {};
   options.struct_size = sizeof options;
   options.iv = job.iv.data();
   options.iv_length = job.iv.size();
@@ -157,7 +157,7 @@ void check(const Job& job, const Ends& ends, const stockade_engine* engine) {
   options.unit = job.unit;
   options.progress = note_progress;
   options.progress_context = &progress;
-  const auto function = job.direction == STOCKADE_ENCRYPT ? stockade_encrypt_fd : stockade_decrypt_fd;
+  const auto function = job.direction == STOCKADE_ENCRYPT ? stockade_raw_encrypt_fd : stockade_raw_decrypt_fd;
   ASSERT_EQ(function(job.key, input.fd(), output.fd(), &options, engine), STOCKADE_OK);
   if (ends.out != End::pipe) {
     EXPECT_EQ(output.position(), job.out.size() + (ends.out == End::file ? 0 : before_output.size()));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <ostream>
 #include <string>
@@ -73,6 +74,15 @@ struct NamedEngine {
   const stockade_engine* engine;
 };
 const std::vector<NamedEngine>& all_engines();
+
+// An enum argument that is none of its enumerators, as a C caller can pass it.
+template <typename Enum>
+Enum out_of_range(int32_t value) {
+  static_assert(sizeof(Enum) == sizeof value);
+  Enum result;
+  std::memcpy(&result, &value, sizeof result);
+  return result;
+}
 
 // stockade_encrypt or stockade_decrypt.
 stockade_status run(stockade_direction direction, const stockade_key* key, const Bytes& iv, const uint8_t* in,

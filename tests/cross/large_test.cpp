@@ -1,13 +1,16 @@
-// A file of 5 GiB, mostly a hole, there and back: offsets beyond 32 bits, bounded memory. Needs twice as much on the
+// A file of 6 GiB, mostly a hole, there and back: offsets beyond 32 bits, bounded memory. Needs twice as much on the
 // disk.
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <openssl/evp.h>
 #include <sys/resource.h>
 #include <sys/statvfs.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <thread>
 
 #include "base/bytes.h"
 #include "cross/handles.h"
@@ -21,7 +24,7 @@ namespace {
 
 constexpr uint64_t kib = 1024, mib = 1024 * kib, gib = 1024 * mib;
 // Not a multiple of anything.
-constexpr uint64_t file_bytes = 5 * gib + 12345;
+constexpr uint64_t file_bytes = 6 * gib + 12345;
 constexpr uint64_t step = 4 * mib;
 // What a program of this size may use beside the buffers, whose size does not depend on the file's.
 constexpr uint64_t memory_allowance = 64 * mib;
@@ -124,18 +127,18 @@ TEST_P(Large, sparse_file_there_and_back) {
   const Key key = make_key(message.mode, message.key);
   const TemporaryFile plain, sealed, opened;
   write_islands(plain, random);
-  stockade_file_options options = {};
+  stockade_raw_options options = {};
   options.struct_size = sizeof options;
   options.iv = message.iv.data();
   options.iv_length = message.iv.size();
 
   const uint64_t before = peak_memory();
-  ASSERT_EQ(stockade_encrypt_fd(key.get(), plain.fd(), sealed.fd(), &options, nullptr), STOCKADE_OK);
+  ASSERT_EQ(stockade_raw_encrypt_fd(key.get(), plain.fd(), sealed.fd(), &options, nullptr), STOCKADE_OK);
   EXPECT_EQ(options.in_length, file_bytes);
   EXPECT_EQ(options.out_length, file_bytes + tag_bytes);
   ASSERT_EQ(sealed.size(), file_bytes + tag_bytes);
   sealed.seek(0);
-  ASSERT_EQ(stockade_decrypt_fd(key.get(), sealed.fd(), opened.fd(), &options, nullptr), STOCKADE_OK);
+  ASSERT_EQ(stockade_raw_decrypt_fd(key.get(), sealed.fd(), opened.fd(), &options, nullptr), STOCKADE_OK);
   EXPECT_EQ(options.out_length, file_bytes);
   EXPECT_LE(peak_memory(), before + memory_allowance);
   std::printf("peak memory before %llu MiB, after %llu MiB\n", static_cast<unsigned long long>(before / mib),
@@ -143,7 +146,7 @@ TEST_P(Large, sparse_file_there_and_back) {
 
   for (const uint64_t offset :
        {uint64_t{0}, 2 * gib - 64 * kib, 4 * gib - 64 * kib, 4 * gib + 16, file_bytes / 16 * 16 - 128 * kib}) {
-    expect_ciphertext_at(message, plain, sealed, offset, 128 * kib + (offset > 5 * gib - mib ? file_bytes % 16 : 0));
+    expect_ciphertext_at(message, plain, sealed, offset, 128 * kib + (offset > 6 * gib - mib ? file_bytes % 16 : 0));
   }
   for (int i = 0; i < 200; ++i) {
     expect_ciphertext_at(message, plain, sealed, random.below(file_bytes / 16 - 4096) * 16, 64 * kib);
@@ -154,6 +157,61 @@ TEST_P(Large, sparse_file_there_and_back) {
     EXPECT_EQ(tag, tag_by_openssl(message, plain));
   }
   expect_same_content(plain, opened);
+}
+
+// Reads a pipe to its end and counts how many bytes were those of the file, up to the first that was not.
+uint64_t compare_with(int fd, const TemporaryFile& plain) {
+  Bytes got(mib), expected(mib);
+  uint64_t same = 0;
+  bool equal = true;
+  for (ssize_t n; (n = read(fd, got.data(), got.size())) > 0;) {
+    if (!equal) continue;
+    const auto length = static_cast<uint64_t>(n);
+    equal = same + length <= file_bytes;
+    if (equal) read_exactly(plain.fd(), same, expected.data(), length);
+    equal = equal && same_bytes(got.data(), expected.data(), length);
+    if (equal) same += length;
+  }
+  return same;
+}
+
+TEST(LargeSealed, sparse_file_there_and_back_through_a_pipe) {
+  std::string reason;
+  if (!enough_room(file_bytes + gib, reason)) GTEST_SKIP() << reason;
+  RandomSource random;
+  const TemporaryFile plain, sealed;
+  write_islands(plain, random);
+  stockade_keyring* ring = nullptr;
+  ASSERT_EQ(stockade_keyring_create(&ring), STOCKADE_OK);
+  const Bytes key = random.bytes(32);
+  ASSERT_EQ(stockade_keyring_add_key(ring, key.data(), key.size()), STOCKADE_OK);
+  stockade_format format{};
+  format.struct_size = sizeof format;
+  format.keyring = ring;
+  stockade_file_job job{};
+  job.struct_size = sizeof job;
+
+  const uint64_t before = peak_memory();
+  ASSERT_EQ(stockade_file_encrypt_fd(plain.fd(), sealed.fd(), &format, &job, nullptr), STOCKADE_OK);
+  EXPECT_EQ(job.in_length, file_bytes);
+  ASSERT_EQ(sealed.size(), 1024 + STOCKADE_PREAMBLE_BYTES + file_bytes + (file_bytes / STOCKADE_CHUNK_BYTES + 1) * 16);
+  sealed.seek(0);
+  ASSERT_EQ(stockade_file_verify_fd(sealed.fd(), &format, &job, nullptr), STOCKADE_OK);
+  EXPECT_EQ(job.out_length, file_bytes);
+  sealed.seek(0);
+  int ends[2];
+  ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
+  uint64_t same = 0;
+  std::thread reader([&] { same = compare_with(ends[0], plain); });
+  EXPECT_EQ(stockade_file_decrypt_fd(sealed.fd(), ends[1], &format, &job, nullptr), STOCKADE_OK);
+  close(ends[1]);
+  reader.join();
+  close(ends[0]);
+  EXPECT_EQ(same, file_bytes);
+  EXPECT_LE(peak_memory(), before + memory_allowance);
+  std::printf("peak memory before %llu MiB, after %llu MiB\n", static_cast<unsigned long long>(before / mib),
+              static_cast<unsigned long long>(peak_memory() / mib));
+  stockade_keyring_free(ring);
 }
 
 }  // namespace

@@ -15,32 +15,6 @@
 namespace stockade::tests {
 namespace {
 
-// Makes the first, second, ... allocation fail and every one after it, until the call needs no more. Returns how often
-// it said STOCKADE_ERROR_MEMORY. `call` must not allocate itself.
-template <typename Call, typename AfterFailure>
-int sweep(const Call& call, const AfterFailure& after_failure) {
-  int said = 0;
-  for (uint64_t successes = 0; successes < 1000; ++successes) {
-    stockade_status status;
-    uint64_t refused;
-    {
-      const FailingMemory memory(successes);
-      status = call();
-      refused = memory.refused();
-    }
-    if (status == STOCKADE_ERROR_MEMORY) {
-      ++said;
-      EXPECT_NE(refused, 0U);
-      after_failure();
-      continue;
-    }
-    EXPECT_EQ(status, STOCKADE_OK) << stockade_status_name(status) << " after " << successes << " allocations";
-    if (refused == 0 || status != STOCKADE_OK) return said;
-  }
-  ADD_FAILURE() << "never enough memory";
-  return said;
-}
-
 constexpr auto nothing = [] {};
 
 TEST(Memory, of_a_key) {
@@ -181,7 +155,7 @@ TEST_P(MemoryOfFiles, whichever_allocation_fails) {
     while (to_pipe && read(ends[0], buffer, sizeof buffer) > 0) {
     }
   });
-  stockade_file_options options = {};
+  stockade_raw_options options = {};
   options.struct_size = sizeof options;
   options.iv = message.iv.data();
   options.iv_length = message.iv.size();
@@ -192,7 +166,7 @@ TEST_P(MemoryOfFiles, whichever_allocation_fails) {
       [&]() -> stockade_status {
         lseek(in.fd(), 0, SEEK_SET);
         if (!to_pipe && (ftruncate(out.fd(), 0) != 0 || lseek(out.fd(), 0, SEEK_SET) != 0)) return STOCKADE_ERROR_IO;
-        return stockade_encrypt_fd(key.get(), in.fd(), ends[1], &options, engine.get());
+        return stockade_raw_encrypt_fd(key.get(), in.fd(), ends[1], &options, engine.get());
       },
       [&] { EXPECT_EQ(out.size(), 0U); });
   if (to_pipe) close(ends[1]);

@@ -1,5 +1,6 @@
-// Every value of stockade_status, produced by what it is meant for, and bad arguments to every function. The value for
-// exhausted memory is in memory_test.cpp.
+// Every value of stockade_status that is about keys, messages and raw files, produced by what it is meant for, and bad
+// arguments to every function of theirs. Those about Stockade files are in file_status_test.cpp and its neighbours, the
+// value for exhausted memory is in memory_test.cpp.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -20,15 +21,6 @@ namespace {
 
 constexpr uint64_t gcm_limit = (uint64_t{1} << 36) - 32;
 constexpr uint64_t unit_limit = uint64_t{1} << 24;
-
-// An enum argument that is none of its enumerators, as a C caller can pass it.
-template <typename Enum>
-Enum out_of_range(int32_t value) {
-  static_assert(sizeof(Enum) == sizeof value);
-  Enum result;
-  std::memcpy(&result, &value, sizeof result);
-  return result;
-}
 
 Bytes counting(uint64_t length) {
   Bytes bytes(length);
@@ -106,6 +98,25 @@ constexpr stockade_status all_statuses[] = {
     STOCKADE_ERROR_INPUT_CHANGED,
     STOCKADE_ERROR_CANCELLED,
     STOCKADE_ERROR_MEMORY,
+    STOCKADE_ERROR_MAGIC,
+    STOCKADE_ERROR_VERSION,
+    STOCKADE_ERROR_CIPHER,
+    STOCKADE_ERROR_HEADER_TOO_LONG,
+    STOCKADE_ERROR_HEADER,
+    STOCKADE_ERROR_SCRYPT_NOT_ALONE,
+    STOCKADE_ERROR_WORK_FACTOR,
+    STOCKADE_ERROR_NO_IDENTITY,
+    STOCKADE_ERROR_PASSPHRASE,
+    STOCKADE_ERROR_HEADER_MAC,
+    STOCKADE_ERROR_COMMITMENT,
+    STOCKADE_ERROR_TRUNCATED,
+    STOCKADE_ERROR_CHUNK,
+    STOCKADE_ERROR_TRAILING_DATA,
+    STOCKADE_ERROR_TOO_MANY_CHUNKS,
+    STOCKADE_ERROR_ARMOR,
+    STOCKADE_ERROR_RANDOM,
+    STOCKADE_ERROR_JOURNAL,
+    STOCKADE_ERROR_LIBRARY,
 };
 
 TEST(StatusText, is_there_and_different_for_every_value) {
@@ -163,13 +174,13 @@ TEST_F(Status, null_pointer_for_missing_handles) {
             STOCKADE_ERROR_NULL_POINTER);
   EXPECT_EQ(stockade_open(nullptr, iv_.data(), 12, nullptr, 0, in_.data(), 16, out_.data(), tag_.data(), 16, nullptr),
             STOCKADE_ERROR_NULL_POINTER);
-  stockade_file_options options = {};
+  stockade_raw_options options = {};
   options.struct_size = sizeof options;
-  EXPECT_EQ(stockade_encrypt_fd(nullptr, 0, 1, &options, nullptr), STOCKADE_ERROR_NULL_POINTER);
-  EXPECT_EQ(stockade_decrypt_fd(nullptr, 0, 1, &options, nullptr), STOCKADE_ERROR_NULL_POINTER);
+  EXPECT_EQ(stockade_raw_encrypt_fd(nullptr, 0, 1, &options, nullptr), STOCKADE_ERROR_NULL_POINTER);
+  EXPECT_EQ(stockade_raw_decrypt_fd(nullptr, 0, 1, &options, nullptr), STOCKADE_ERROR_NULL_POINTER);
   const Key ctr = key_for(STOCKADE_CTR);
-  EXPECT_EQ(stockade_encrypt_fd(ctr.get(), 0, 1, nullptr, nullptr), STOCKADE_ERROR_NULL_POINTER);
-  EXPECT_EQ(stockade_decrypt_fd(ctr.get(), 0, 1, nullptr, nullptr), STOCKADE_ERROR_NULL_POINTER);
+  EXPECT_EQ(stockade_raw_encrypt_fd(ctr.get(), 0, 1, nullptr, nullptr), STOCKADE_ERROR_NULL_POINTER);
+  EXPECT_EQ(stockade_raw_decrypt_fd(ctr.get(), 0, 1, nullptr, nullptr), STOCKADE_ERROR_NULL_POINTER);
   EXPECT_TRUE(untouched());
 }
 
@@ -317,17 +328,17 @@ TEST_F(Status, argument_for_values_out_of_range) {
 
 TEST_F(Status, argument_for_the_size_of_a_structure) {
   const Key key = key_for(STOCKADE_CTR);
-  stockade_file_options options = {};
+  stockade_raw_options options = {};
   options.iv = iv_.data();
   options.iv_length = 16;
   for (const uint64_t size : {uint64_t{0}, sizeof options - 1, sizeof options + 8, ~uint64_t{0}}) {
     options.struct_size = size;
-    EXPECT_EQ(stockade_encrypt_fd(key.get(), -1, -1, &options, nullptr), STOCKADE_ERROR_ARGUMENT) << size;
-    EXPECT_EQ(stockade_decrypt_fd(key.get(), -1, -1, &options, nullptr), STOCKADE_ERROR_ARGUMENT) << size;
+    EXPECT_EQ(stockade_raw_encrypt_fd(key.get(), -1, -1, &options, nullptr), STOCKADE_ERROR_ARGUMENT) << size;
+    EXPECT_EQ(stockade_raw_decrypt_fd(key.get(), -1, -1, &options, nullptr), STOCKADE_ERROR_ARGUMENT) << size;
   }
   options.struct_size = sizeof options;
   options.padding = out_of_range<stockade_padding>(2);
-  EXPECT_EQ(stockade_encrypt_fd(key.get(), -1, -1, &options, nullptr), STOCKADE_ERROR_ARGUMENT);
+  EXPECT_EQ(stockade_raw_encrypt_fd(key.get(), -1, -1, &options, nullptr), STOCKADE_ERROR_ARGUMENT);
 }
 
 TEST_F(Status, argument_for_the_size_of_a_unit) {
@@ -696,12 +707,12 @@ TEST_F(Status, overlap_in_streams) {
 TEST_F(Status, overlap_of_one_file_with_itself) {
   const TemporaryFile file(counting(1000));
   const int again = file.reopen(O_RDWR);
-  stockade_file_options options = {};
+  stockade_raw_options options = {};
   options.struct_size = sizeof options;
   options.iv = iv_.data();
   options.iv_length = 16;
   const Key key = key_for(STOCKADE_CTR);
-  EXPECT_EQ(stockade_encrypt_fd(key.get(), file.fd(), again, &options, nullptr), STOCKADE_ERROR_OVERLAP);
+  EXPECT_EQ(stockade_raw_encrypt_fd(key.get(), file.fd(), again, &options, nullptr), STOCKADE_ERROR_OVERLAP);
   EXPECT_EQ(file.content(), counting(1000));
   close(again);
 }
@@ -817,11 +828,11 @@ TEST_F(Status, output_size) {
   EXPECT_EQ(written_, 16U);
 }
 
-// --- files ---------------------------------------------------------------------------------------------------------
+// --- raw files -----------------------------------------------------------------------------------------------------
 
-class FileStatus : public testing::Test {
+class RawFileStatus : public testing::Test {
  protected:
-  FileStatus() {
+  RawFileStatus() {
     options_.struct_size = sizeof options_;
     options_.iv = iv_.data();
     options_.iv_length = iv_.size();
@@ -829,17 +840,17 @@ class FileStatus : public testing::Test {
   stockade_status encrypt(int in, int out, stockade_mode mode = STOCKADE_CTR) {
     const Key key = key_for(mode);
     errno = 0;
-    return stockade_encrypt_fd(key.get(), in, out, &options_, nullptr);
+    return stockade_raw_encrypt_fd(key.get(), in, out, &options_, nullptr);
   }
   stockade_status decrypt(int in, int out, stockade_mode mode) {
     const Key key = key_for(mode);
-    return stockade_decrypt_fd(key.get(), in, out, &options_, nullptr);
+    return stockade_raw_decrypt_fd(key.get(), in, out, &options_, nullptr);
   }
   Bytes iv_ = counting(16);
-  stockade_file_options options_ = {};
+  stockade_raw_options options_ = {};
 };
 
-TEST_F(FileStatus, io_for_descriptors_that_cannot_be_used) {
+TEST_F(RawFileStatus, io_for_descriptors_that_cannot_be_used) {
   const TemporaryFile in(counting(100000)), out;
   EXPECT_EQ(encrypt(-1, out.fd()), STOCKADE_ERROR_IO);
   EXPECT_EQ(errno, EBADF);
@@ -859,7 +870,7 @@ TEST_F(FileStatus, io_for_descriptors_that_cannot_be_used) {
   EXPECT_EQ(out.size(), 0U);
 }
 
-TEST_F(FileStatus, io_when_the_device_is_full) {
+TEST_F(RawFileStatus, io_when_the_device_is_full) {
   const TemporaryFile in(counting(300000));
   const int full = ::open("/dev/full", O_WRONLY | O_CLOEXEC);
   ASSERT_GE(full, 0);
@@ -868,7 +879,7 @@ TEST_F(FileStatus, io_when_the_device_is_full) {
   close(full);
 }
 
-TEST_F(FileStatus, io_when_a_file_may_not_grow) {
+TEST_F(RawFileStatus, io_when_a_file_may_not_grow) {
   for (const uint64_t length : {100000, 5000000}) {
     const TemporaryFile in(counting(length)), out;
     rlimit before;
@@ -885,7 +896,7 @@ TEST_F(FileStatus, io_when_a_file_may_not_grow) {
   }
 }
 
-TEST_F(FileStatus, io_when_the_reader_has_gone) {
+TEST_F(RawFileStatus, io_when_the_reader_has_gone) {
   const TemporaryFile in(counting(300000));
   int ends[2];
   ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
@@ -905,7 +916,7 @@ int change_length(void* context, uint64_t, uint64_t) {
   return 0;
 }
 
-TEST_F(FileStatus, input_changed_when_it_shrinks_or_grows) {
+TEST_F(RawFileStatus, input_changed_when_it_shrinks_or_grows) {
   for (const uint64_t length : {uint64_t{1000}, uint64_t{20000000}}) {
     for (const uint64_t becomes : {uint64_t{0}, length / 2, length - 1, length + 1}) {
       const TemporaryFile in(counting(length)), out;
@@ -922,7 +933,7 @@ int stop_at_once(void*, uint64_t, uint64_t) { return 1; }
 // Stops when something is done but not everything.
 int stop_on_the_way(void*, uint64_t done, uint64_t) { return done != 0; }
 
-TEST_F(FileStatus, cancelled_by_the_progress_callback) {
+TEST_F(RawFileStatus, cancelled_by_the_progress_callback) {
   for (const uint64_t length : {uint64_t{0}, uint64_t{1000}, uint64_t{30000000}}) {
     for (const stockade_progress progress : {stop_at_once, stop_on_the_way}) {
       if (length == 0 && progress == stop_on_the_way) continue;
@@ -937,7 +948,7 @@ TEST_F(FileStatus, cancelled_by_the_progress_callback) {
   }
 }
 
-TEST_F(FileStatus, mode_for_what_a_pipe_cannot_take_back) {
+TEST_F(RawFileStatus, mode_for_what_a_pipe_cannot_take_back) {
   const TemporaryFile in(counting(1000));
   int ends[2];
   ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
@@ -953,7 +964,7 @@ TEST_F(FileStatus, mode_for_what_a_pipe_cannot_take_back) {
   EXPECT_EQ(encrypt(in.fd(), out.fd(), STOCKADE_CTR), STOCKADE_ERROR_MODE);
 }
 
-TEST_F(FileStatus, refused_content_leaves_no_output) {
+TEST_F(RawFileStatus, refused_content_leaves_no_output) {
   const TemporaryFile in(counting(1000)), in_blocks(counting(1008)), in_large(counting(4000000));
   struct Refusal {
     const TemporaryFile& in;
@@ -989,7 +1000,7 @@ TEST_F(FileStatus, refused_content_leaves_no_output) {
   }
 }
 
-TEST_F(FileStatus, data_too_long_for_one_unit) {
+TEST_F(RawFileStatus, data_too_long_for_one_unit) {
   const TemporaryFile in, out;
   in.resize(unit_limit + 1);
   EXPECT_EQ(encrypt(in.fd(), out.fd(), STOCKADE_XTS), STOCKADE_ERROR_DATA_TOO_LONG);
@@ -1004,7 +1015,7 @@ TEST_F(FileStatus, data_too_long_for_one_unit) {
 }
 
 // A file beyond the limit of GCM is refused by its length, before it is read. It takes no room on the disk.
-TEST_F(FileStatus, data_too_long_for_gcm) {
+TEST_F(RawFileStatus, data_too_long_for_gcm) {
   const TemporaryFile in, out;
   try {
     in.resize(gcm_limit + 1);

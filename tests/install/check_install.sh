@@ -22,7 +22,7 @@ prefix=$folder/prefix
 find_one() { find "$prefix" -name "$1" | grep . || { echo "$1 was not installed" >&2; exit 1; }; }
 libdir=$(dirname "$(find_one libstockade.so)")
 for file in stockade stockade.h stockade.hpp libstockade.a "libstockade.so.$version" stockadeConfig.cmake stockade.pc \
-  LICENSE README.md; do
+  LICENSE README.md stockade.1 _stockade stockade.fish; do
   find_one "$file" >/dev/null
 done
 if grep -rlF -e "$folder/first" -e "$source" -e "$build" "$libdir/cmake" "$libdir/pkgconfig" "$prefix/include"; then

@@ -24,6 +24,7 @@ cd "$scratch/work" || exit 1
 PATH=$scratch/bin:$PATH
 export PATH TMPDIR=$scratch/tmp LC_ALL=C
 unset STOCKADE_FORCE STOCKADE_MASK STOCKADE_THREADS OMP_NUM_THREADS NO_COLOR
+unset STOCKADE_PASSPHRASE STOCKADE_PASSPHRASE_FD
 
 # Not exported functions: everything runs in this shell.
 as_user() {

@@ -1,0 +1,37 @@
+// What every benchmark says of the machine and of the library, as text and as JSON.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "stockade/stockade.h"
+
+namespace stockade::cmd {
+
+struct Machine {
+  stockade_machine machine{};
+  std::vector<stockade_row> rows;
+  double hertz = 0;  // of the core clock; 0 where unknown
+  std::string kernel, date;
+};
+
+// Throws Failure where the environment is bad.
+Machine look_around();
+
+// The lines that head a report. `peers`: names and descriptions.
+std::string head_text(const Machine& machine, std::string_view benchmark,
+                      const std::vector<std::pair<std::string, std::string>>& peers);
+
+// The members schema, date, machine, library, environment and rows.
+nlohmann::ordered_json head_json(const Machine& machine, std::string_view schema);
+
+// Three significant digits.
+std::string figure(double value);
+
+// A number of JSON, or null where it is not above 0.
+nlohmann::ordered_json or_null(double value);
+
+}  // namespace stockade::cmd

@@ -1,0 +1,63 @@
+// stockade encrypt: Stockade files of any files.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "command_line.h"
+#include "crypt_files.h"
+#include "exit_status.h"
+#include "verbs.h"
+
+namespace stockade::cmd {
+namespace {
+
+constexpr char help_text[] = R"(names:
+  IN becomes IN.stk, beside it or in --output-dir. Standard input goes to standard
+  output, or to -o OUT. A Stockade file is not encrypted once more without --force.
+
+who can open it:
+  A file can be opened by each of the keys that -k names, or by one passphrase.
+  Without -k and -p the passphrase comes from STOCKADE_PASSPHRASE, or from the
+  descriptor that STOCKADE_PASSPHRASE_FD names; both are taken out of the
+  environment. An empty answer to -p makes a passphrase of 140 random bits.
+
+memory:
+  Threads x 256 KiB x 2, and the same again where a pipe is involved: 1 MiB for
+  two threads. A passphrase takes 128 MiB for its tenths of a second.
+
+interrupted work:
+  With --resume the output grows as .OUT.stockade-partial beside OUT, and its
+  journal is .OUT.stockade-journal. The same command again goes on. The journal is
+  of use only to who can open the file, or to who has the key of --resume-key. With
+  several inputs, an output that is newer than its input is left alone. What
+  changed meanwhile is refused; --resume --force then starts over.
+
+examples:
+  stockade keygen --symmetric -o backup.key
+  stockade encrypt -k backup.key disk.img
+  stockade encrypt -p -o letter.stk letter.txt
+  tar c photos | stockade encrypt -k backup.key > photos.tar.stk
+  stockade encrypt --resume -k backup.key --output-dir /mnt/usb *.img
+)";
+
+}  // namespace
+
+void add_encrypt(Command& root) {
+  Command& command = root.add("encrypt", "(-k KEY ... | -p) [OPTION ...] [IN ...]",
+                              "Encrypts files, each for the keys or the passphrase that shall open it.");
+  command.when_named([](Command& named) {
+    const auto line = std::make_shared<CryptLine>();
+    line->direction = STOCKADE_ENCRYPT;
+    line->keys.declare(named, Purpose::encrypt);
+    line->declare_files(named);
+    named.option("files", "--resume-key", "KEY", line->resume_key,
+                 "who can go on: the key in this file instead of those that open the output");
+    named.option("format", "--cipher", "NAME", line->cipher, "cobblestone-256 (the default) or cobblestone-128");
+    named.flag("format", "-a,--armor", line->armor, "as text (PEM), a third longer");
+    line->run.declare(named);
+    named.footer(fmt::format("{}\n{}", help_text, exit_status_help));
+    named.action([line] { run_crypt(*line); });
+  });
+}
+
+}  // namespace stockade::cmd

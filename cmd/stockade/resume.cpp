@@ -1,0 +1,131 @@
+#include "resume.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <climits>
+#include <cstdlib>
+#include <tuple>
+
+#include "exit_status.h"
+#include "ui.h"
+
+namespace stockade::cmd {
+namespace {
+
+std::string beside(const std::string& path, const char* suffix) {
+  return fmt::format("{}.{}.{}", folder_of(path), name_in_folder(path), suffix);
+}
+
+std::string partial_of(const std::string& path) { return beside(path, "stockade-partial"); }
+std::string journal_of(const std::string& path) { return beside(path, "stockade-journal"); }
+
+[[noreturn]] void fail(const char* what, const std::string& path) {
+  throw Failure(Exit::io, fmt::format("cannot {} '{}': {}", what, path, ui::system_text(errno)));
+}
+
+// Whether the open file still has this name.
+bool has_name(int fd, const std::string& path) {
+  struct stat open_file {
+  }, named{};
+  return fstat(fd, &open_file) == 0 && stat(path.c_str(), &named) == 0 && same_file(open_file, named);
+}
+
+}  // namespace
+
+bool ResumableOutput::has_journal(const std::string& path) { return access(journal_of(path).c_str(), F_OK) == 0; }
+
+ResumableOutput::ResumableOutput(const OutputFile::Options& options)
+    : name_("'" + options.path + "'"), path_(options.path), force_(options.force), mode_(options.mode) {
+  check_target(options);
+  partial_path_ = partial_of(path_);
+  journal_path_ = journal_of(path_);
+  // Another process may finish between our look at its files and our lock.
+  while (!open_both()) continue;
+}
+
+void ResumableOutput::check_target(const OutputFile::Options& options) {
+  struct stat found {};
+  exists_ = stat(path_.c_str(), &found) == 0;
+  if (exists_ && !S_ISREG(found.st_mode)) {
+    throw Failure(Exit::usage, fmt::format("the output {} is no regular file, which --resume needs", name_));
+  }
+  if (exists_ && options.input != nullptr && same_file(*options.input, found)) {
+    throw Failure(Exit::usage, fmt::format("input and output are the same file, {}", name_),
+                  {"write to another name, then rename it"});
+  }
+  if (path_.ends_with('/')) throw Failure(Exit::usage, fmt::format("the output {} names a directory", name_));
+  // A link stays: the file that it points to is what is replaced.
+  char target[PATH_MAX];
+  if (exists_ && realpath(path_.c_str(), target) != nullptr) path_ = target;
+}
+
+ResumableOutput::~ResumableOutput() {
+  if (kept_ || !made_ || partial_.get() < 0) return;
+  // In the order that leaves no journal without its partial for long.
+  if (journal_.get() >= 0) unlink(journal_path_.c_str());
+  unlink(partial_path_.c_str());
+}
+
+// Opens and locks; false where the name meanwhile went to another file, or to none.
+bool ResumableOutput::try_to_open(Descriptor& file, const std::string& path, int flags) {
+  file = Descriptor(open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | flags, 0600));
+  if (file.get() < 0 && errno == ENOENT) return false;
+  if (file.get() < 0) fail("open", path);
+  if (flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK) fail("lock", path);
+    throw Failure(Exit::io, fmt::format("another process is at work on {}", name_));
+  }
+  return has_name(file.get(), path);
+}
+
+// The renaming of a finished output is newer than whatever was written to its journal; a file that was there before the
+// job began is older.
+bool ResumableOutput::is_finished() const {
+  struct stat output {
+  }, journal{};
+  if (stat(path_.c_str(), &output) != 0 || fstat(journal_.get(), &journal) != 0) return false;
+  return std::tie(output.st_ctim.tv_sec, output.st_ctim.tv_nsec) >=
+         std::tie(journal.st_mtim.tv_sec, journal.st_mtim.tv_nsec);
+}
+
+bool ResumableOutput::open_both() {
+  const bool had_journal = try_to_open(journal_, journal_path_, 0);
+  if (!had_journal && journal_.get() >= 0) return false;
+  const bool had_partial = try_to_open(partial_, partial_path_, 0);
+  if (!had_partial && partial_.get() >= 0) return false;
+  was_finished_ = had_journal && !had_partial && is_finished();
+  if (was_finished_) {
+    unlink(journal_path_.c_str());
+    return true;
+  }
+  if (exists_ && !force_) {
+    throw Failure(Exit::usage, fmt::format("the output {} exists", name_), {"replace it with --force"});
+  }
+  // One without the other is worth nothing.
+  was_begun_ = had_journal && had_partial;
+  made_ = !was_begun_;
+  if (had_journal && !had_partial && ftruncate(journal_.get(), 0) != 0) fail("write", journal_path_);
+  if (!had_partial && !try_to_open(partial_, partial_path_, O_CREAT)) return false;
+  return had_journal || try_to_open(journal_, journal_path_, O_CREAT);
+}
+
+void ResumableOutput::start_over() {
+  if (ftruncate(journal_.get(), 0) != 0) fail("write", journal_path_);
+  made_ = true;
+}
+
+void ResumableOutput::commit() {
+  // Whatever fails here can be done again.
+  kept_ = true;
+  if (fchmod(partial_.get(), mode_) != 0) fail("write", partial_path_);
+  sync_file(partial_.get(), name_);
+  rename_file(partial_path_, path_, force_, name_);
+  sync_folder(folder_of(path_));
+  unlink(journal_path_.c_str());
+}
+
+}  // namespace stockade::cmd

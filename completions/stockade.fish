@@ -1,0 +1,98 @@
+# fish completion for stockade(1)
+
+# Whether the words before the cursor name exactly this command: "encrypt", "raw encrypt", or "" for none.
+function __stockade_at
+    set -l words (commandline -opc)[2..]
+    set -l found
+    for word in $words
+        switch "$found"
+            case ''
+                contains -- $word keygen encrypt decrypt inspect verify rekey cobblestone raw info bench
+                and set -a found $word
+            case cobblestone raw
+                contains -- $word encrypt decrypt
+                and set -a found $word
+            case bench
+                contains -- $word aes file
+                and set -a found $word
+        end
+    end
+    test "$found" = "$argv[1]"
+end
+
+# __stockade_option "command ..." arguments of complete: one option of several commands.
+function __stockade_option
+    for command in (string split , -- $argv[1])
+        complete -c stockade -n "__stockade_at '$command'" $argv[2..]
+    end
+end
+
+set -l raw 'raw encrypt,raw decrypt'
+set -l cobblestone 'cobblestone encrypt,cobblestone decrypt'
+set -l benches 'bench aes,bench file'
+set -l opens 'decrypt,verify,rekey'
+set -l keys "encrypt,$opens"
+set -l runs "encrypt,decrypt,verify,$raw,$cobblestone"
+set -l writes "keygen,encrypt,decrypt,$raw,$cobblestone"
+set -l all ",keygen,inspect,info,rekey,cobblestone,raw,bench,$runs,$benches"
+
+complete -c stockade -n "__stockade_at ''" -f
+for pair in 'keygen:make a key' 'encrypt:encrypt files' 'decrypt:decrypt Stockade files, or a part of one' \
+        'inspect:show what a Stockade file says of itself' 'verify:open every chunk and list what is damaged' \
+        'rekey:change who can open Stockade files' 'cobblestone:encrypt or decrypt the payload alone' \
+        'raw:one AES mode with a key and IV of your own' 'info:show what this machine can run' \
+        'bench:measure this machine against OpenSSL'
+    set -l parts (string split -m 1 : -- $pair)
+    complete -c stockade -n "__stockade_at ''" -a $parts[1] -d $parts[2]
+end
+__stockade_option cobblestone,raw -f -a 'encrypt decrypt'
+__stockade_option bench -f -a 'aes file'
+
+__stockade_option $all -s h -l help -d 'show help'
+__stockade_option '' -s V -l version -d 'show the version'
+__stockade_option keygen -l symmetric -d 'a key of 32 random bytes'
+__stockade_option inspect,info,$benches -l json -d 'as JSON'
+__stockade_option $keys -s k -l key-file -r -F -d 'a key file'
+__stockade_option $keys -s p -l passphrase -d 'ask for a passphrase'
+__stockade_option $keys -l passphrase-file -r -F -d 'read the passphrase from a file'
+__stockade_option $keys -l passphrase-fd -x -d 'read the passphrase from a descriptor'
+__stockade_option $keys -l no-input -d 'never ask'
+__stockade_option encrypt,rekey -l work-factor -x -d 'log2 of a new passphrase\'s cost'
+__stockade_option $opens -l max-work-factor -x -d 'refuse a passphrase of a higher cost'
+__stockade_option $writes -s o -l output -r -F -d 'the file to write'
+__stockade_option $writes -s f -l force -d 'replace an existing output'
+__stockade_option encrypt,decrypt -l output-dir -x -a '(__fish_complete_directories)' -d 'write to this folder'
+__stockade_option encrypt,decrypt -l resume -d 'go on with an interrupted run'
+__stockade_option encrypt -l resume-key -r -F -d 'the key of who can go on'
+__stockade_option encrypt -l cipher -x -a 'cobblestone-256 cobblestone-128' -d 'the cipher'
+__stockade_option encrypt -s a -l armor -d 'as text'
+__stockade_option decrypt -l range -x -d 'these bytes only: OFFSET:LENGTH'
+__stockade_option rekey -l add -r -F -d 'add the key in this file'
+__stockade_option rekey -l add-passphrase -d 'add a passphrase'
+__stockade_option rekey -l add-passphrase-file -r -F -d 'add the passphrase in a file'
+__stockade_option rekey -l add-passphrase-fd -x -d 'add the passphrase of a descriptor'
+__stockade_option rekey -l remove -r -F -d 'remove a key, its id, or passphrase'
+__stockade_option $raw,$cobblestone -l key-file -r -F -d 'the key'
+__stockade_option $cobblestone -l context -x -d 'what the data is bound to, in hex'
+__stockade_option $cobblestone -l bits -x -a '256 128' -d 'length of the key'
+__stockade_option $raw -l cipher -x -a 'aes-{128,192,256}-{ecb,cbc,cfb,ofb,ctr,gcm} aes-{128,256}-xts' -d 'the cipher'
+__stockade_option $raw -l key -x -d 'the key in hex'
+__stockade_option $raw -l iv -x -d 'initialisation vector in hex'
+__stockade_option $raw -l aad -x -d 'associated data of GCM in hex'
+__stockade_option $raw -l padding -x -a 'pkcs7 none' -d 'of ECB and CBC'
+__stockade_option $raw -l data-unit -x -d 'bytes per unit of XTS'
+__stockade_option $runs -s T -l threads -x -d 'at most N threads'
+__stockade_option $runs -l engine -x -a 'auto serial threads' -d 'who runs it'
+__stockade_option $runs -l progress -x -a 'auto always never json' -d 'when to show progress'
+__stockade_option keygen,rekey,$runs,$benches -s q -l quiet -d 'say nothing but errors'
+__stockade_option rekey,$runs -s v -l verbose -d 'say how the work is done'
+__stockade_option 'bench aes' -l cipher -x -d 'names or parts of them'
+__stockade_option 'bench aes' -l sizes -x -d 'bytes per message'
+__stockade_option 'bench aes' -l threads -x -d 'numbers of threads'
+__stockade_option 'bench aes' -l row -x -d 'these rows only'
+__stockade_option $benches -l rounds -x -d 'turns of each contender'
+__stockade_option $benches -l quick -d 'some seconds'
+__stockade_option 'bench file' -l only -x -a 'memory files start range many' -d questions
+__stockade_option 'bench file' -l folder -x -a '(__fish_complete_directories)' -d 'where the files are made'
+__stockade_option 'bench file' -l size -x -d 'of the large file'
+__stockade_option 'bench file' -l python -r -F -d 'a python3 with pyca/cryptography'

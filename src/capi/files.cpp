@@ -1,0 +1,423 @@
+// stockade.h: Stockade files, in pieces, at any place, and as a whole.
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/random.h"
+#include "base/secret.h"
+#include "capi/arguments.h"
+#include "format/armor.h"
+#include "format/cobblestone.h"
+#include "format/fault.h"
+#include "format/file_job.h"
+#include "format/file_stream.h"
+#include "format/header.h"
+#include "format/reader.h"
+#include "format/recipient.h"
+#include "stockade/stockade.h"
+
+namespace format = stockade::format;
+
+struct stockade_keyring {
+  format::Keyring keyring;
+};
+
+struct stockade_file {
+  format::FileStream stream;
+};
+
+struct stockade_reader {
+  format::Reader reader;
+};
+
+struct stockade_header {
+  format::Header header;
+  uint64_t length;
+  std::vector<std::string> arguments;  // of each stanza, with single spaces
+};
+
+namespace {
+
+using namespace stockade::capi;  // NOLINT(google-build-using-namespace): this folder's own
+using stockade::Bytes;
+using stockade::Status;
+using stockade::engine::Engine;
+
+// Nothing may be thrown across the border, and memory is all that the library can run out of.
+template <typename Body>
+Status guarded(Body&& body) {
+  try {
+    return body();
+  } catch (const std::bad_alloc&) {
+    return STOCKADE_ERROR_MEMORY;
+  }
+}
+
+Status put_fault(stockade_fault* fault, const stockade_fault& found) {
+  if (fault != nullptr) *fault = found;
+  return found.status;
+}
+
+// With a fault that says no more than the status unless `found` is about it.
+Status put_fault(stockade_fault* fault, Status status, const stockade_fault& found) {
+  return put_fault(fault, found.status == status ? found : format::make_fault(status));
+}
+
+const format::Keyring* keyring_of(const stockade_keyring* handle) {
+  return handle == nullptr ? nullptr : &handle->keyring;
+}
+
+Status read_format(const stockade_format* given, format::FileFormat& read) {
+  if (given == nullptr) return STOCKADE_ERROR_NULL_POINTER;
+  if (given->struct_size != sizeof *given || !valid(given->cipher)) return STOCKADE_ERROR_ARGUMENT;
+  if (missing(given->key, given->key_length) || missing(given->context, given->context_length)) {
+    return STOCKADE_ERROR_NULL_POINTER;
+  }
+  // Either kind of file, not something between the two.
+  const bool plain = given->key_length != 0 || given->context_length != 0;
+  if (plain ? given->keyring != nullptr : given->keyring == nullptr) return STOCKADE_ERROR_ARGUMENT;
+  read.keyring = keyring_of(given->keyring);
+  read.key = {bytes(given->key), given->key_length};
+  read.context = {bytes(given->context), given->context_length};
+  read.cipher = given->cipher;
+  read.armor = given->armor != 0;
+  read.max_work_factor = given->max_work_factor;
+  return STOCKADE_OK;
+}
+
+Status check_job(const stockade_file_job* job) {
+  if (job == nullptr) return STOCKADE_ERROR_NULL_POINTER;
+  return job->struct_size == sizeof *job ? STOCKADE_OK : STOCKADE_ERROR_ARGUMENT;
+}
+
+// Calls body(format, journal keyring, engine) for a job on descriptors.
+template <typename Body>
+Status with_job(const stockade_format* given, stockade_file_job* job, const stockade_engine* handle, Body&& body) {
+  if (const Status status = check_job(job); status != STOCKADE_OK) return status;
+  format::FileFormat read;
+  const Engine* engine = nullptr;
+  Status status = read_format(given, read);
+  if (status == STOCKADE_OK) status = resolve(handle, &engine);
+  if (status == STOCKADE_OK) {
+    const format::Keyring* const journal =
+        job->journal_keyring != nullptr ? keyring_of(job->journal_keyring) : read.keyring;
+    status = guarded([&] { return body(read, journal, *engine); });
+    // What the job has found out about it is more than a status.
+    if (job->fault.status == status) return status;
+  }
+  job->fault = format::make_fault(status);
+  return status;
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
+}  // namespace
+
+extern "C" {
+
+stockade_status stockade_keyring_create(stockade_keyring** keyring) {
+  if (keyring == nullptr) return STOCKADE_ERROR_NULL_POINTER;
+  auto* const made = new (std::nothrow) stockade_keyring;
+  if (made == nullptr) return STOCKADE_ERROR_MEMORY;
+  *keyring = made;
+  return STOCKADE_OK;
+}
+
+void stockade_keyring_free(stockade_keyring* keyring) { delete keyring; }
+
+stockade_status stockade_keyring_add_key(stockade_keyring* keyring, const void* key, uint64_t length) {
+  if (keyring == nullptr || missing(key, length)) return STOCKADE_ERROR_NULL_POINTER;
+  if (length != format::symmetric_key_bytes) return STOCKADE_ERROR_KEY_LENGTH;
+  return guarded([&] {
+    auto added = std::make_unique<format::Keyring::SymmetricKey>();
+    std::memcpy(*added->bytes, key, length);
+    keyring->keyring.keys.push_back(std::move(added));
+    return STOCKADE_OK;
+  });
+}
+
+stockade_status stockade_keyring_add_passphrase(stockade_keyring* keyring, const void* passphrase, uint64_t length,
+                                                uint32_t work_factor) {
+  if (keyring == nullptr || missing(passphrase, length)) return STOCKADE_ERROR_NULL_POINTER;
+  if (length == 0 || work_factor > 30) return STOCKADE_ERROR_ARGUMENT;
+  stockade::SecretBuffer copy;
+  if (!copy.allocate(length)) return STOCKADE_ERROR_MEMORY;
+  std::memcpy(copy.data(), passphrase, length);
+  keyring->keyring.passphrase = std::move(copy);
+  keyring->keyring.passphrase_length = length;
+  keyring->keyring.work_factor = work_factor == 0 ? format::default_work_factor : work_factor;
+  return STOCKADE_OK;
+}
+
+stockade_status stockade_random(void* out, uint64_t length) {
+  if (missing(out, length)) return STOCKADE_ERROR_NULL_POINTER;
+  return stockade::system_random().fill(bytes(out), length);
+}
+
+stockade_status stockade_key_id(const void* key, uint64_t length, char id[12]) {
+  if (id == nullptr || missing(key, length)) return STOCKADE_ERROR_NULL_POINTER;
+  if (length != format::symmetric_key_bytes) return STOCKADE_ERROR_KEY_LENGTH;
+  return guarded([&] {
+    std::string text;
+    const Status status = format::key_id({bytes(key), length}, text);
+    if (status == STOCKADE_OK) std::memcpy(id, text.c_str(), text.size() + 1);
+    return status;
+  });
+}
+
+stockade_status stockade_fault_text(const stockade_fault* fault, char* text, size_t size) {
+  if (fault == nullptr || text == nullptr) return STOCKADE_ERROR_NULL_POINTER;
+  if (size == 0) return STOCKADE_ERROR_ARGUMENT;
+  format::describe(*fault, text, size);
+  return STOCKADE_OK;
+}
+
+int stockade_file_detect(const void* data, uint64_t length) {
+  return data != nullptr && format::looks_sealed({bytes(data), length}) ? 1 : 0;
+}
+
+stockade_status stockade_file_create(stockade_file** file, stockade_direction direction, const stockade_format* given,
+                                     const stockade_engine* handle) {
+  if (file == nullptr) return STOCKADE_ERROR_NULL_POINTER;
+  if (!valid(direction)) return STOCKADE_ERROR_ARGUMENT;
+  format::FileFormat read;
+  const Engine* engine = nullptr;
+  Status status = read_format(given, read);
+  if (status == STOCKADE_OK) status = resolve(handle, &engine);
+  if (status != STOCKADE_OK) return status;
+  return guarded([&] {
+    auto made = std::unique_ptr<stockade_file>(new stockade_file{{read, direction, *engine}});
+    const Status started = made->stream.start(stockade::system_random());
+    if (started == STOCKADE_OK) *file = made.release();
+    return started;
+  });
+}
+
+void stockade_file_free(stockade_file* file) { delete file; }
+
+uint64_t stockade_file_bound(const stockade_file* file, uint64_t length) {
+  return file == nullptr ? 0 : file->stream.bound(length);
+}
+
+stockade_status stockade_file_update(stockade_file* file, const void* in, uint64_t length, void* out, uint64_t out_size,
+                                     uint64_t* out_length) {
+  if (file == nullptr || out_length == nullptr || missing(in, length) || missing(out, out_size)) {
+    return STOCKADE_ERROR_NULL_POINTER;
+  }
+  const Status status = guarded([&] {
+    return file->stream.update({bytes(in), length}, {bytes(out), out_size}, out_length);
+  });
+  if (status == STOCKADE_ERROR_MEMORY) file->stream.abandon(status);
+  return status;
+}
+
+stockade_status stockade_file_final(stockade_file* file, void* out, uint64_t out_size, uint64_t* out_length) {
+  if (file == nullptr || out_length == nullptr || missing(out, out_size)) return STOCKADE_ERROR_NULL_POINTER;
+  const Status status = guarded([&] { return file->stream.finish({bytes(out), out_size}, out_length); });
+  if (status == STOCKADE_ERROR_MEMORY) file->stream.abandon(status);
+  return status;
+}
+
+stockade_status stockade_file_pull(stockade_file* file, stockade_read read, void* context, void* out, uint64_t size,
+                                   uint64_t* out_length) {
+  if (file == nullptr || read == nullptr || out_length == nullptr || missing(out, size)) {
+    return STOCKADE_ERROR_NULL_POINTER;
+  }
+  const Status status = guarded([&] { return file->stream.pull(read, context, {bytes(out), size}, out_length); });
+  if (status == STOCKADE_ERROR_MEMORY) file->stream.abandon(status);
+  return status;
+}
+
+stockade_status stockade_file_fault(const stockade_file* file, stockade_fault* fault) {
+  if (file == nullptr || fault == nullptr) return STOCKADE_ERROR_NULL_POINTER;
+  *fault = file->stream.fault();
+  return STOCKADE_OK;
+}
+
+stockade_status stockade_reader_create(stockade_reader** reader, stockade_read_at read, void* context,
+                                       uint64_t file_length, const stockade_format* given,
+                                       const stockade_engine* handle, stockade_fault* fault) {
+  if (reader == nullptr || read == nullptr) return put_fault(fault, format::make_fault(STOCKADE_ERROR_NULL_POINTER));
+  format::FileFormat wanted;
+  const Engine* engine = nullptr;
+  stockade_fault found = format::make_fault(STOCKADE_OK);
+  Status status = read_format(given, wanted);
+  if (status == STOCKADE_OK) status = resolve(handle, &engine);
+  if (status == STOCKADE_OK) {
+    status = guarded([&] {
+      auto made = std::unique_ptr<stockade_reader>(new stockade_reader{{read, context, file_length, *engine}});
+      const Status opened = made->reader.open(wanted, found);
+      if (opened == STOCKADE_OK) *reader = made.release();
+      return opened;
+    });
+  }
+  return put_fault(fault, status, found);
+}
+
+void stockade_reader_free(stockade_reader* reader) { delete reader; }
+
+uint64_t stockade_reader_length(const stockade_reader* reader) {
+  return reader == nullptr ? 0 : reader->reader.length();
+}
+
+uint64_t stockade_reader_header_length(const stockade_reader* reader) {
+  return reader == nullptr ? 0 : reader->reader.header_length();
+}
+
+stockade_status stockade_reader_read_at(const stockade_reader* reader, uint64_t offset, void* out, uint64_t length,
+                                        uint64_t* out_length, stockade_fault* fault) {
+  if (reader == nullptr || out_length == nullptr || missing(out, length)) {
+    return put_fault(fault, format::make_fault(STOCKADE_ERROR_NULL_POINTER));
+  }
+  stockade_fault found = format::make_fault(STOCKADE_OK);
+  const Status status = guarded([&] {
+    return reader->reader.read_at(offset, {bytes(out), length}, out_length, found);
+  });
+  return put_fault(fault, status, found);
+}
+
+stockade_status stockade_ciphertext_range(uint64_t header_length, uint64_t offset, uint64_t length,
+                                          uint64_t* file_offset, uint64_t* file_length) {
+  if (file_offset == nullptr || file_length == nullptr) return STOCKADE_ERROR_NULL_POINTER;
+  return format::ciphertext_range(header_length, offset, length, file_offset, file_length);
+}
+
+stockade_status stockade_file_encrypt_fd(int in_fd, int out_fd, const stockade_format* given, stockade_file_job* job,
+                                         const stockade_engine* handle) {
+  return with_job(given, job, handle,
+                  [&](const format::FileFormat& read, const format::Keyring* journal, const Engine& engine) {
+                    return format::encrypt_fd(read, in_fd, out_fd, *job, journal, engine, stockade::system_random());
+                  });
+}
+
+stockade_status stockade_file_decrypt_fd(int in_fd, int out_fd, const stockade_format* given, stockade_file_job* job,
+                                         const stockade_engine* handle) {
+  return with_job(given, job, handle,
+                  [&](const format::FileFormat& read, const format::Keyring* journal, const Engine& engine) {
+                    return format::decrypt_fd(read, in_fd, out_fd, *job, journal, engine, stockade::system_random());
+                  });
+}
+
+stockade_status stockade_file_verify_fd(int in_fd, const stockade_format* given, stockade_file_job* job,
+                                        const stockade_engine* handle) {
+  return with_job(given, job, handle,
+                  [&](const format::FileFormat& read, const format::Keyring*, const Engine& engine) {
+                    return format::verify_fd(read, in_fd, *job, engine);
+                  });
+}
+
+stockade_status stockade_header_parse(stockade_header** header, const void* data, uint64_t length,
+                                      stockade_fault* fault) {
+  if (header == nullptr || missing(data, length)) {
+    return put_fault(fault, format::make_fault(STOCKADE_ERROR_NULL_POINTER));
+  }
+  stockade_fault found = format::make_fault(STOCKADE_OK);
+  const Status status = guarded([&] {
+    auto made = std::make_unique<stockade_header>();
+    const Status parsed = format::parse_header({bytes(data), length}, made->header, &made->length, found);
+    if (parsed != STOCKADE_OK) return parsed;
+    for (const format::Stanza& stanza : made->header.stanzas) made->arguments.push_back(joined(stanza.arguments));
+    *header = made.release();
+    return STOCKADE_OK;
+  });
+  return put_fault(fault, status, found);
+}
+
+void stockade_header_free(stockade_header* header) { delete header; }
+
+uint64_t stockade_header_length(const stockade_header* header) { return header == nullptr ? 0 : header->length; }
+
+stockade_cipher stockade_header_cipher(const stockade_header* header) {
+  return header == nullptr ? STOCKADE_COBBLESTONE_256 : header->header.cipher;
+}
+
+stockade_status stockade_header_stanza(const stockade_header* header, uint32_t index, stockade_stanza* stanza) {
+  if (header == nullptr || stanza == nullptr) return STOCKADE_ERROR_NULL_POINTER;
+  if (index >= header->header.stanzas.size()) return STOCKADE_ERROR_ARGUMENT;
+  const format::Stanza& found = header->header.stanzas[index];
+  *stanza = {found.kind.c_str(), header->arguments[index].c_str(), found.body.size()};
+  return STOCKADE_OK;
+}
+
+stockade_status stockade_plaintext_length(uint64_t payload_length, uint64_t* length) {
+  if (length == nullptr) return STOCKADE_ERROR_NULL_POINTER;
+  return format::plaintext_length(payload_length, length);
+}
+
+stockade_status stockade_armor_decode(const void* in, uint64_t length, int whole, void* out, uint64_t out_size,
+                                      uint64_t* out_length, stockade_fault* fault) {
+  if (out_length == nullptr || missing(in, length) || missing(out, out_size)) {
+    return put_fault(fault, format::make_fault(STOCKADE_ERROR_NULL_POINTER));
+  }
+  stockade_fault found = format::make_fault(STOCKADE_OK);
+  const Status status = guarded([&] {
+    format::ArmorDecoder decoder;
+    std::vector<uint8_t> decoded;
+    Status decoding = decoder.update({bytes(in), length}, decoded, found);
+    if (decoding == STOCKADE_OK && whole != 0) decoding = decoder.finish(found);
+    if (decoding != STOCKADE_OK) return decoding;
+    if (decoded.size() > out_size) return STOCKADE_ERROR_OUTPUT_SIZE;
+    if (!decoded.empty()) std::memcpy(out, decoded.data(), decoded.size());
+    *out_length = decoded.size();
+    return STOCKADE_OK;
+  });
+  return put_fault(fault, status, found);
+}
+
+stockade_status stockade_header_rekey(const void* header, uint64_t length, const stockade_keyring* identities,
+                                      uint32_t max_work_factor, const char* const* remove, uint32_t remove_count,
+                                      const stockade_keyring* add, void* out, uint64_t out_size, uint64_t* out_length,
+                                      stockade_fault* fault) {
+  if (identities == nullptr || out_length == nullptr || missing(header, length) || missing(out, out_size) ||
+      missing(remove, remove_count)) {
+    return put_fault(fault, format::make_fault(STOCKADE_ERROR_NULL_POINTER));
+  }
+  stockade_fault found = format::make_fault(STOCKADE_OK);
+  const Status status = guarded([&] {
+    format::Header old;
+    uint64_t old_length = 0;
+    Status rekeyed = format::parse_header({bytes(header), length}, old, &old_length, found);
+    if (rekeyed != STOCKADE_OK) return rekeyed;
+    std::vector<std::string_view> removed;
+    for (uint32_t i = 0; i < remove_count; ++i) {
+      if (remove[i] == nullptr) return STOCKADE_ERROR_NULL_POINTER;
+      removed.emplace_back(remove[i]);
+    }
+    std::string renewed;
+    rekeyed = format::rekey_header(old, old_length, identities->keyring, max_work_factor, removed, keyring_of(add),
+                                   stockade::system_random(), renewed, found);
+    if (rekeyed != STOCKADE_OK) return rekeyed;
+    if (renewed.size() > out_size) return STOCKADE_ERROR_OUTPUT_SIZE;
+    std::memcpy(out, renewed.data(), renewed.size());
+    *out_length = renewed.size();
+    return STOCKADE_OK;
+  });
+  return put_fault(fault, status, found);
+}
+
+stockade_status stockade_for_each(uint64_t count, stockade_item item, void* context, const stockade_engine* handle) {
+  if (item == nullptr) return STOCKADE_ERROR_NULL_POINTER;
+  const Engine* engine = nullptr;
+  if (const Status status = resolve(handle, &engine); status != STOCKADE_OK) return status;
+  // Items are of unknown size and worth a worker each.
+  stockade::engine::Plan plan = stockade::engine::make_plan(*engine, UINT64_MAX, count, false);
+  plan.at_stake = 0;
+  std::atomic<bool> stopped{false};
+  stockade::engine::run(plan, count, 1, [&](uint64_t begin, uint64_t end, uint32_t) {
+    for (uint64_t i = begin; i < end && !stopped.load(std::memory_order_relaxed); ++i) {
+      if (item(context, i) != 0) stopped.store(true, std::memory_order_relaxed);
+    }
+  });
+  return stopped.load() ? STOCKADE_ERROR_CANCELLED : STOCKADE_OK;
+}
+
+}  // extern "C"

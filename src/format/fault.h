@@ -1,0 +1,42 @@
+// Where something is wrong with a file: stockade_fault, and how the format's functions fill it in. What is given says what
+// kind of place it is:
+//   header   line and offset, of the beginning of the line (TRUNCATED: the offset is the end of the file)
+//   armor    line alone, for offsets are those of the file without its armor (ARMOR without a line: the armor is fine, but
+//            what was asked for is not possible with one)
+//   payload  offset, and the chunk where it is about one
+#pragma once
+
+#include <cstdint>
+#include <new>
+
+#include "base/status.h"
+
+namespace stockade::format {
+
+inline constexpr uint64_t nowhere = UINT64_MAX;
+
+inline stockade_fault make_fault(Status status) { return {status, nowhere, nowhere, 0, 0}; }
+inline stockade_fault fault_in_chunk(Status status, uint64_t chunk, uint64_t offset) {
+  return {status, chunk, offset, 0, 0};
+}
+inline stockade_fault fault_at(Status status, uint64_t offset) { return {status, nowhere, offset, 0, 0}; }
+inline stockade_fault fault_in_line(Status status, uint64_t line, uint64_t offset) {
+  return {status, nowhere, offset, line, 0};
+}
+inline stockade_fault fault_in_armor(Status status, uint64_t line) { return {status, nowhere, nowhere, line, 0}; }
+
+// stockade_fault_text: as snprintf, the length of the whole sentence, of which `size` - 1 bytes and a zero are written.
+uint64_t describe(const stockade_fault& fault, char* text, uint64_t size);
+
+// What `body` returns, or MEMORY where it runs out of it: what the format's functions that return a status are made of, so
+// that none of them throws.
+template <typename Body>
+Status without_throwing(Body&& body) noexcept {
+  try {
+    return body();
+  } catch (const std::bad_alloc&) {
+    return STOCKADE_ERROR_MEMORY;
+  }
+}
+
+}  // namespace stockade::format

@@ -1,0 +1,32 @@
+// Whole Stockade files and plain Cobblestone from descriptor to descriptor: what the bytes of each run mean, for the
+// pipelines of engine/files.h.
+#pragma once
+
+#include <cstdint>
+
+#include "base/random.h"
+#include "base/status.h"
+#include "engine/engine.h"
+#include "format/sealed_file.h"
+
+namespace stockade::format {
+
+// Chunks in a run: 256 KiB of plaintext, small enough for the second-level cache with both buffers.
+inline constexpr uint64_t run_chunks = 16;
+
+// How finely a job is cut and reported. The bytes do not depend on it.
+struct JobPace {
+  uint64_t run_chunks = format::run_chunks;
+  uint32_t progress_interval = 100;    // milliseconds
+  uint32_t checkpoint_interval = 250;  // milliseconds
+};
+
+// stockade_file_encrypt_fd, _decrypt_fd and _verify_fd. `journal` is the keyring of job.journal_fd, never null.
+Status encrypt_fd(const FileFormat& format, int in_fd, int out_fd, stockade_file_job& job, const Keyring* journal,
+                  const engine::Engine& engine, RandomSource& random, const JobPace& pace = {});
+Status decrypt_fd(const FileFormat& format, int in_fd, int out_fd, stockade_file_job& job, const Keyring* journal,
+                  const engine::Engine& engine, RandomSource& random, const JobPace& pace = {});
+Status verify_fd(const FileFormat& format, int in_fd, stockade_file_job& job, const engine::Engine& engine,
+                 const JobPace& pace = {});
+
+}  // namespace stockade::format

@@ -1,0 +1,319 @@
+#include "format/file_stream.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <new>
+#include <string_view>
+
+#include "base/bytes.h"
+
+namespace stockade::format {
+namespace {
+
+// What pull() fetches at a time: enough for several workers.
+constexpr uint64_t fetch_bytes = uint64_t{1} << 20;
+// Of the input, while its header is not complete.
+constexpr uint64_t beginning_piece = 4096;
+// Chunks that a worker takes at a time.
+constexpr uint64_t grain_chunks = 4;
+
+}  // namespace
+
+bool looks_sealed(Bytes bytes) {
+  constexpr std::string_view any_version = "stockade/v";
+  if (bytes.size() > any_version.size() && std::memcmp(bytes.data(), any_version.data(), any_version.size()) == 0) {
+    return bytes[any_version.size()] >= '0' && bytes[any_version.size()] <= '9';
+  }
+  return looks_armored(bytes);
+}
+
+Status FileStream::start(RandomSource& random) {
+  if (!making()) {
+    if (format_.keyring == nullptr) phase_ = Phase::beginning;
+    return check_format(format_, direction_);
+  }
+  phase_ = Phase::payload;
+  return make_beginning(format_, random, beginning_, beginning_bytes_);
+}
+
+Status FileStream::fail(const stockade_fault& fault) {
+  fault_ = fault;
+  state_ = State::failed;
+  return fault.status;
+}
+
+void FileStream::abandon(Status status) { fail(make_fault(status)); }
+
+// Bytes of the file, before armor, that `length` more bytes of plaintext make.
+uint64_t FileStream::sealed_bound(uint64_t length) const {
+  const uint64_t beginning = state_ == State::fresh ? beginning_bytes_.size() : 0;
+  return beginning + sealed_length(held_length_ + length, length == 0);
+}
+
+uint64_t FileStream::bound(uint64_t length) const {
+  if (length > UINT64_MAX / 4) return UINT64_MAX;
+  if (making()) {
+    const uint64_t sealed = sealed_bound(length);
+    return armoring() ? ArmorEncoder::bound(sealed) + (length == 0 ? ArmorEncoder::bound(0) : 0) : sealed;
+  }
+  // Everything that was held back may come out: of a chunk, of the beginning, and of a line of armor.
+  constexpr uint64_t line_bytes = 64;
+  return length + (phase_ == Phase::payload ? held_length_ : beginning_bytes_.size()) + line_bytes;
+}
+
+Status FileStream::update(Bytes in, std::span<uint8_t> out, uint64_t* written) {
+  *written = 0;
+  if (state_ == State::ended || state_ == State::failed) return STOCKADE_ERROR_STATE;
+  if (in.empty()) return STOCKADE_OK;
+  if (out.size() < bound(in.size())) return STOCKADE_ERROR_OUTPUT_SIZE;
+  if (ranges_overlap(in.data(), in.size(), out.data(), out.size())) return STOCKADE_ERROR_OVERLAP;
+  Output output{out};
+  const Status status = making() ? give(in, false, output) : take(in, output);
+  if (status == STOCKADE_OK) {
+    state_ = State::running;
+    *written = output.used;
+  } else {
+    wipe(out.data(), output.used);
+  }
+  return status;
+}
+
+Status FileStream::finish(std::span<uint8_t> out, uint64_t* written) {
+  *written = 0;
+  if (state_ == State::ended || state_ == State::failed) return STOCKADE_ERROR_STATE;
+  if (out.size() < bound(0)) return STOCKADE_ERROR_OUTPUT_SIZE;
+  Output output{out};
+  const Status status = making() ? give({}, true, output) : open_last(output);
+  if (status != STOCKADE_OK) {
+    wipe(out.data(), output.used);
+    return status;
+  }
+  state_ = State::ended;
+  *written = output.used;
+  return STOCKADE_OK;
+}
+
+// ---- making a file
+
+Status FileStream::give(Bytes in, bool last, Output& out) {
+  if (armoring()) return give_armored(in, last, out);
+  if (state_ == State::fresh) {
+    std::memcpy(out.room.data(), beginning_bytes_.data(), beginning_bytes_.size());
+    out.used = beginning_bytes_.size();
+  }
+  const Status status = take_payload(in, out);
+  if (status != STOCKADE_OK || !last) return status;
+  out.used += seal_chunks(*beginning_.key, next_chunk_, *held_, held_length_, true, out.room.data() + out.used);
+  return STOCKADE_OK;
+}
+
+Status FileStream::give_armored(Bytes in, bool last, Output& out) {
+  std::vector<uint8_t> sealed, text;
+  if (state_ == State::fresh) encoder_.update(beginning_bytes_, text);
+  sealed.resize(sealed_length(held_length_ + in.size(), last));
+  Output raw{sealed};
+  const Status status = take_payload(in, raw);
+  if (status != STOCKADE_OK) return status;
+  if (last) raw.used += seal_chunks(*beginning_.key, next_chunk_, *held_, held_length_, true, sealed.data() + raw.used);
+  encoder_.update({sealed.data(), raw.used}, text);
+  if (last) encoder_.finish(text);
+  if (!text.empty()) std::memcpy(out.room.data(), text.data(), text.size());
+  out.used = text.size();
+  return STOCKADE_OK;
+}
+
+// ---- opening one
+
+Status FileStream::take(Bytes in, Output& out) {
+  if (phase_ == Phase::armor) {
+    // Decided once there are enough bytes to tell.
+    const uint64_t taken = std::min<uint64_t>(in.size(), armor_begin.size() - beginning_bytes_.size());
+    beginning_bytes_.insert(beginning_bytes_.end(), in.begin(), in.begin() + static_cast<std::ptrdiff_t>(taken));
+    if (may_be_armored(beginning_bytes_) && !looks_armored(beginning_bytes_)) return STOCKADE_OK;
+    armored_ = looks_armored(beginning_bytes_);
+    phase_ = Phase::beginning;
+    std::vector<uint8_t> first;
+    first.swap(beginning_bytes_);
+    const Status status = take(first, out);
+    if (status != STOCKADE_OK) return status;
+    in = in.subspan(taken);
+  }
+  if (!armored_) return take_sealed(in, out);
+  std::vector<uint8_t> decoded;
+  stockade_fault fault;
+  const Status armor = decoder_.update(in, decoded, fault);
+  const Status status = take_sealed(decoded, out);
+  return status != STOCKADE_OK || armor == STOCKADE_OK ? status : fail_in_armor(fault, out);
+}
+
+// What stands before the place where the armor goes wrong comes first, however the input was cut into pieces: a header that
+// is wrong, but has not been looked at yet.
+Status FileStream::fail_in_armor(const stockade_fault& fault, Output& out) {
+  if (phase_ == Phase::beginning) {
+    next_attempt_ = 0;
+    const Status status = try_beginning(out);
+    if (status != STOCKADE_OK) return status;
+  }
+  return fail(fault);
+}
+
+Status FileStream::take_sealed(Bytes in, Output& out) {
+  while (phase_ == Phase::beginning && !in.empty()) {
+    const uint64_t taken = std::min<uint64_t>(in.size(), beginning_piece);
+    beginning_bytes_.insert(beginning_bytes_.end(), in.begin(), in.begin() + static_cast<std::ptrdiff_t>(taken));
+    in = in.subspan(taken);
+    const Status status = try_beginning(out);
+    if (status != STOCKADE_OK) return status;
+  }
+  return in.empty() ? STOCKADE_OK : take_payload(in, out);
+}
+
+// Every attempt reads the header anew, so that tiny pieces must not each cause one.
+Status FileStream::try_beginning(Output& out) {
+  if (beginning_bytes_.size() < next_attempt_) return STOCKADE_OK;
+  next_attempt_ = beginning_bytes_.size() + std::max<uint64_t>(64, beginning_bytes_.size() / 16);
+  stockade_fault fault;
+  const Status status = open_beginning(format_, beginning_bytes_, beginning_, fault);
+  if (status == STOCKADE_ERROR_TRUNCATED) return STOCKADE_OK;
+  if (status != STOCKADE_OK) return fail(fault);
+  return leave_beginning(out);
+}
+
+Status FileStream::leave_beginning(Output& out) {
+  phase_ = Phase::payload;
+  std::vector<uint8_t> all;
+  all.swap(beginning_bytes_);
+  return take_payload(Bytes(all).subspan(beginning_.length()), out);
+}
+
+// Why chunk `index` does not open; `rest` is what there is of the payload from it on, all of it if `last`.
+stockade_fault FileStream::chunk_fault(uint64_t index, Bytes rest, bool last) const {
+  const uint64_t offset = beginning_.header_length + chunk_offset(index);
+  if (const uint64_t end = find_end(*beginning_.key, index, rest.data(), rest.size())) {
+    return fault_at(STOCKADE_ERROR_TRAILING_DATA, offset + end);
+  }
+  stockade_fault fault = fault_in_chunk(STOCKADE_ERROR_CHUNK, index, offset);
+  fault.value = last ? 1 : 0;
+  return fault;
+}
+
+Status FileStream::open_last(Output& out) {
+  if (armored_) {
+    stockade_fault fault;
+    if (decoder_.finish(fault) != STOCKADE_OK) return fail_in_armor(fault, out);
+  }
+  if (phase_ != Phase::payload) {
+    stockade_fault fault;
+    if (open_beginning(format_, beginning_bytes_, beginning_, fault) != STOCKADE_OK) return fail(fault);
+    const Status status = leave_beginning(out);
+    if (status != STOCKADE_OK) return status;
+  }
+  const uint64_t offset = beginning_.header_length + chunk_offset(next_chunk_);
+  if (held_length_ < tag_bytes) return fail(fault_at(STOCKADE_ERROR_TRUNCATED, offset + held_length_));
+  if (!open_chunk(*beginning_.key, next_chunk_, *held_, held_length_, out.room.data() + out.used)) {
+    return fail(chunk_fault(next_chunk_, {*held_, held_length_}, true));
+  }
+  out.used += held_length_ - tag_bytes;
+  return STOCKADE_OK;
+}
+
+// ---- both
+
+// Completes the chunk that is held, runs whole chunks, holds the rest. A whole chunk is never the last one.
+Status FileStream::take_payload(Bytes in, Output& out) {
+  const uint64_t piece = piece_bytes();
+  const uint64_t out_piece = making() ? sealed_chunk_bytes : chunk_bytes;
+  if (next_chunk_ + (held_length_ + in.size()) / piece >= max_chunks) {
+    return fail(make_fault(STOCKADE_ERROR_TOO_MANY_CHUNKS));
+  }
+  if (held_length_ != 0) {
+    const uint64_t taken = std::min<uint64_t>(piece - held_length_, in.size());
+    if (taken != 0) std::memcpy(*held_ + held_length_, in.data(), taken);
+    held_length_ += taken;
+    in = in.subspan(taken);
+    if (held_length_ < piece) return STOCKADE_OK;
+    const Status status = run_chunks(*held_, 1, out.room.data() + out.used);
+    if (status != STOCKADE_OK) return status;
+    out.used += out_piece;
+  }
+  const uint64_t count = in.size() / piece;
+  const Status status = run_chunks(in.data(), count, out.room.data() + out.used);
+  if (status != STOCKADE_OK) return status;
+  out.used += count * out_piece;
+  in = in.subspan(count * piece);
+  held_length_ = in.size();
+  if (!in.empty()) std::memcpy(*held_, in.data(), in.size());
+  return STOCKADE_OK;
+}
+
+// On an error all of the output is wiped.
+Status FileStream::run_chunks(const uint8_t* in, uint64_t count, uint8_t* out) {
+  if (count == 0) return STOCKADE_OK;
+  const PayloadKey& key = *beginning_.key;
+  std::atomic<uint64_t> damaged{UINT64_MAX};
+  const engine::Plan plan = engine::make_plan(engine_, count * chunk_bytes, count, false);
+  engine::run(plan, count, grain_chunks, [&](uint64_t begin, uint64_t end, uint32_t) {
+    if (making()) {
+      seal_chunks(key, next_chunk_ + begin, in + begin * chunk_bytes, (end - begin) * chunk_bytes, false,
+                  out + begin * sealed_chunk_bytes);
+      return;
+    }
+    for (uint64_t i = begin; i < end; ++i) {
+      if (open_chunk(key, next_chunk_ + i, in + i * sealed_chunk_bytes, sealed_chunk_bytes, out + i * chunk_bytes)) {
+        continue;
+      }
+      uint64_t first = damaged.load(std::memory_order_relaxed);
+      while (i < first && !damaged.compare_exchange_weak(first, i, std::memory_order_relaxed)) {
+      }
+      return;
+    }
+  });
+  if (const uint64_t first = damaged.load(); first != UINT64_MAX) {
+    wipe(out, count * chunk_bytes);
+    return fail(chunk_fault(next_chunk_ + first, {in + first * sealed_chunk_bytes, sealed_chunk_bytes}, false));
+  }
+  next_chunk_ += count;
+  return STOCKADE_OK;
+}
+
+Status FileStream::pull(stockade_read read, void* context, std::span<uint8_t> out, uint64_t* written) {
+  *written = 0;
+  if (state_ == State::failed) return STOCKADE_ERROR_STATE;
+  uint64_t done = 0;
+  while (done < out.size()) {
+    if (ready_begin_ == ready_end_) {
+      if (state_ == State::ended) break;
+      const Status status = fetch(read, context);
+      if (status != STOCKADE_OK) {
+        wipe(out.data(), done);
+        return status;
+      }
+    }
+    const uint64_t count = std::min<uint64_t>(out.size() - done, ready_end_ - ready_begin_);
+    if (count != 0) std::memcpy(out.data() + done, ready_.data() + ready_begin_, count);
+    ready_begin_ += count;
+    done += count;
+  }
+  *written = done;
+  return STOCKADE_OK;
+}
+
+// One piece of the input through update(), or its end through finish().
+Status FileStream::fetch(stockade_read read, void* context) {
+  if (fetched_.data() == nullptr && !fetched_.allocate(fetch_bytes)) return fail(make_fault(STOCKADE_ERROR_MEMORY));
+  const int64_t got = read(context, fetched_.data(), fetch_bytes);
+  if (got < 0 || static_cast<uint64_t>(got) > fetch_bytes) return fail(make_fault(STOCKADE_ERROR_IO));
+  const auto length = static_cast<uint64_t>(got);
+  const uint64_t needed = bound(length);
+  if (ready_.size() < needed && !ready_.allocate(needed)) return fail(make_fault(STOCKADE_ERROR_MEMORY));
+  ready_begin_ = ready_end_ = 0;
+  const std::span<uint8_t> room(ready_.data(), ready_.size());
+  try {
+    return length == 0 ? finish(room, &ready_end_) : update({fetched_.data(), length}, room, &ready_end_);
+  } catch (const std::bad_alloc&) {
+    return fail(make_fault(STOCKADE_ERROR_MEMORY));
+  }
+}
+
+}  // namespace stockade::format

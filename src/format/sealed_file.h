@@ -1,0 +1,54 @@
+// What a Stockade file, or plain Cobblestone, begins with: header, salt and commitment, and the key that comes of them.
+// FileStream, Reader and the jobs on descriptors all start here.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/random.h"
+#include "base/secret.h"
+#include "base/status.h"
+#include "format/cobblestone.h"
+#include "format/fault.h"
+#include "format/recipient.h"
+
+namespace stockade::format {
+
+// What stockade_format says, with its handles resolved.
+struct FileFormat {
+  const Keyring* keyring = nullptr;  // null: plain Cobblestone
+  Bytes key, context;
+  stockade_cipher cipher = STOCKADE_COBBLESTONE_256;
+  bool armor = false;
+  uint32_t max_work_factor = 0;
+};
+
+// NO_IDENTITY, SCRYPT_NOT_ALONE (to make a file), KEY_LENGTH, MODE, ARGUMENT.
+Status check_format(const FileFormat& format, stockade_direction direction);
+
+struct Beginning {
+  Secret<PayloadKey> key;
+  Secret<uint8_t[file_key_bytes]> file_key;  // zeros for plain Cobblestone
+  stockade_cipher cipher = STOCKADE_COBBLESTONE_256;
+  uint64_t header_length = 0;
+  uint64_t length() const { return header_length + preamble_bytes; }
+};
+
+// Draws what is random, in this order: file key, what its stanzas need, payload salt. `bytes` is what the file begins
+// with. RANDOM, LIBRARY, MEMORY, and those of check_format.
+Status make_beginning(const FileFormat& format, RandomSource& random, Beginning& beginning,
+                      std::vector<uint8_t>& bytes);
+
+// Whether bytes (as many as there are) are an armored file, or could become one.
+bool looks_armored(Bytes bytes);
+bool may_be_armored(Bytes bytes);
+
+// Opens what `bytes` begins with. TRUNCATED if it ends too early; more bytes may follow. Once enough bytes are there, the
+// outcome does not depend on how many more there are.
+Status open_beginning(const FileFormat& format, Bytes bytes, Beginning& beginning, stockade_fault& fault);
+// The same where the file key is known from elsewhere and only the header's MAC is to be checked.
+Status open_beginning_with(const uint8_t file_key[file_key_bytes], Bytes bytes, Header& header, Beginning& beginning,
+                           stockade_fault& fault);
+
+}  // namespace stockade::format
