@@ -10,22 +10,27 @@
 #include "handles.h"
 #include "interrupt.h"
 #include "output_file.h"
+#include "run_options.h"
 #include "values.h"
 
 namespace stockade::cmd {
 namespace {
 
 constexpr size_t piece_bytes = 8 << 20;
+// To start threads takes longer than to open a range of this size.
+constexpr uint64_t small_range = 2 << 20;
 
-// Plaintext passes through, so it is wiped however the function is left.
+// Plaintext passes through, so it is wiped however the function is left. No larger than needed: wiping takes time too.
 class Piece {
  public:
-  Piece() : bytes_(new uint8_t[piece_bytes]) {}
-  ~Piece() { explicit_bzero(bytes_.get(), piece_bytes); }
+  explicit Piece(size_t size) : bytes_(new uint8_t[size]), size_(size) {}
+  ~Piece() { explicit_bzero(bytes_.get(), size_); }
   uint8_t* data() { return bytes_.get(); }
+  size_t size() const { return size_; }
 
  private:
   std::unique_ptr<uint8_t[]> bytes_;
+  size_t size_;
 };
 
 int read_file_at(void* context, uint64_t offset, void* buffer, uint64_t length) {
@@ -72,20 +77,21 @@ void tell_if_cut(const RangeJob& job, uint64_t length) {
 
 void read_range(const RangeJob& job) {
   stockade_fault fault{};
+  const EngineHandle serial = make_serial_engine();
   stockade_reader* made = nullptr;
   check(stockade_reader_create(&made, read_file_at, const_cast<Input*>(&job.input), job.input.length, &job.format,
-                               job.engine, &fault),
+                               job.range.length <= small_range ? serial.get() : job.engine, &fault),
         fault, job);
   const ReaderHandle reader(made);
   const uint64_t length = stockade_reader_length(reader.get());
   check_offset(job, length);
   tell_if_cut(job, length);
   const uint64_t total = std::min(job.range.length, length - job.range.offset);
-  Piece piece;
+  Piece piece(static_cast<size_t>(std::min<uint64_t>(piece_bytes, total)));
   for (uint64_t done = 0; done < total;) {
     uint64_t got = 0;
     check(stockade_reader_read_at(reader.get(), job.range.offset + done, piece.data(),
-                                  std::min<uint64_t>(piece_bytes, total - done), &got, &fault),
+                                  std::min<uint64_t>(piece.size(), total - done), &got, &fault),
           fault, job);
     write_all(job.out_fd, piece.data(), got, job.context.output);
     done += got;
@@ -99,7 +105,7 @@ void pull_range(const RangeJob& job) {
   const FileHandle file(made);
   const uint64_t begin = job.range.offset;
   const uint64_t end = job.range.length > UINT64_MAX - begin ? UINT64_MAX : begin + job.range.length;
-  Piece piece;
+  Piece piece(piece_bytes);
   uint64_t position = 0, got = 1;
   while (got > 0) {
     stockade_fault fault{};

@@ -437,6 +437,7 @@ class Transfer {
   void move_claimed(uint32_t worker, uint64_t runs);
   uint64_t claim(uint32_t worker);
   void release(uint32_t worker);
+  uint64_t count_done();
   void check_in();
   void step_aside(Clock::duration pause);
   void call_back();
@@ -571,6 +572,12 @@ void Transfer::release(uint32_t worker) {
   claimed_[worker] = idle;
 }
 
+// Runs that are done with all before them.
+uint64_t Transfer::count_done() {
+  const std::lock_guard lock(claim_mutex_);
+  return std::min(next_run_, *std::min_element(claimed_.begin(), claimed_.end()));
+}
+
 // Makes a checkpoint if it is time to. One that takes long makes the next one wait longer, so that a slow disk spends a
 // fifth of its time on them at most; other workers go on meanwhile.
 void Transfer::check_in() {
@@ -578,12 +585,7 @@ void Transfer::check_in() {
   const std::unique_lock lock(checkpoint_mutex_, std::try_to_lock);
   const Clock::time_point time = Clock::now();
   if (!lock.owns_lock() || time < next_checkpoint_ || monitor_.stopped()) return;
-  uint64_t done;
-  {
-    const std::lock_guard claims(claim_mutex_);
-    done = std::min(next_run_, *std::min_element(claimed_.begin(), claimed_.end()));
-  }
-  const Status status = guarded([&] { return job_.checkpoint(job_.checkpoint_context, done); });
+  const Status status = guarded([&] { return job_.checkpoint(job_.checkpoint_context, count_done()); });
   if (status != STOCKADE_OK) monitor_.fail(status, errno);
   const Clock::time_point end = Clock::now();
   const std::chrono::milliseconds interval{job_.checkpoint_interval};
@@ -659,6 +661,10 @@ void Transfer::move_by_offset(Plan plan) {
   engine::run(plan, plan.workers, 1, [&](uint64_t begin, uint64_t end, uint32_t) {
     for (uint64_t worker = begin; worker < end; ++worker) move_claimed(static_cast<uint32_t>(worker), runs);
   });
+  // What a job has done when it is stopped is not lost. That it was stopped is what counts, whatever comes of this.
+  if (job_.checkpoint != nullptr && monitor_.stopped()) {
+    guarded([&] { return job_.checkpoint(job_.checkpoint_context, std::min(count_done(), runs)); });
+  }
 }
 
 // Buffers in a ring: run i lives in slot i modulo their number, so that the reader, the workers (who claim runs in

@@ -33,6 +33,7 @@ struct Deleter {
     free_function(object);
   }
 };
+using Provider = std::unique_ptr<OSSL_PROVIDER, Deleter<OSSL_PROVIDER_unload>>;
 using LibraryContext = std::unique_ptr<OSSL_LIB_CTX, Deleter<OSSL_LIB_CTX_free>>;
 using MacContext = std::unique_ptr<EVP_MAC_CTX, Deleter<EVP_MAC_CTX_free>>;
 using DigestContext = std::unique_ptr<EVP_MD_CTX, Deleter<EVP_MD_CTX_free>>;
@@ -58,6 +59,7 @@ class ErrorScope {
 
 struct Library {
   LibraryContext context;
+  Provider provider;
   // Keyed with nothing of value. A copy that gets a key is cheaper than a context that has to look its digest up by name.
   MacContext hmac_sha256, hmac_sha512;
   Digest sha256;
@@ -79,7 +81,9 @@ MacContext make_hmac(OSSL_LIB_CTX* context, const char* digest) {
 bool fill(Library& library) {
   library.context.reset(OSSL_LIB_CTX_new());
   OSSL_LIB_CTX* const context = library.context.get();
-  if (context == nullptr || OSSL_PROVIDER_load(context, "default") == nullptr) return false;
+  if (context == nullptr) return false;
+  library.provider.reset(OSSL_PROVIDER_load(context, "default"));
+  if (!library.provider) return false;
   library.hmac_sha256 = make_hmac(context, OSSL_DIGEST_NAME_SHA2_256);
   library.hmac_sha512 = make_hmac(context, OSSL_DIGEST_NAME_SHA2_512);
   library.sha256.reset(EVP_MD_fetch(context, OSSL_DIGEST_NAME_SHA2_256, nullptr));
