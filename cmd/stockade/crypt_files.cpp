@@ -225,11 +225,6 @@ bool CryptWork::run_resumable(size_t index, const Input& input, const FileHead& 
   OutputFile::Options options = output_options(index, input);
   options.mode &= ~mask_;
   ResumableOutput output(options);
-  if (output.was_finished()) {
-    ui::notice(fmt::format("{} was finished before; only its journal was left", output.name()));
-    progress_->end_file(input.length);
-    return true;
-  }
   const stockade_format format = format_for(head, input);
   FileJob job{.direction = line_.direction,
               .input = input,

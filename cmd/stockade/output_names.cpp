@@ -73,7 +73,10 @@ void check_folder(const std::string& folder) {
 void check_distinct(std::span<const std::string> inputs, std::span<const OutputName> outputs) {
   Places places;
   std::map<Place, const std::string*> sources, targets;
+  std::map<std::pair<dev_t, ino_t>, const std::string*> files;
+  struct stat status {};
   for (const std::string& input : inputs) {
+    if (stat(input.c_str(), &status) == 0) files.try_emplace({status.st_dev, status.st_ino}, &input);
     if (!sources.try_emplace(places.of(input), &input).second) refuse(fmt::format("'{}' is given twice", input));
   }
   for (size_t i = 0; i < inputs.size(); ++i) {
@@ -83,6 +86,11 @@ void check_distinct(std::span<const std::string> inputs, std::span<const OutputN
       refuse(fmt::format("'{}' and '{}' would both become '{}'", *other->second, inputs[i], outputs[i].path));
     }
     if (const auto other = sources.find(place); other != sources.end()) {
+      refuse(fmt::format("the output of '{}' would be '{}', which is an input", inputs[i], *other->second));
+    }
+    // Also through a link.
+    if (stat(outputs[i].path.c_str(), &status) != 0) continue;
+    if (const auto other = files.find({status.st_dev, status.st_ino}); other != files.end()) {
       refuse(fmt::format("the output of '{}' would be '{}', which is an input", inputs[i], *other->second));
     }
   }

@@ -109,9 +109,7 @@ class Rekey {
 
   void one(const std::string& path) {
     RekeyTarget target(path);
-    if (target.restore_header()) {
-      ui::notice(fmt::format("{}: an earlier rekey was interrupted; its old header is back", target.name()));
-    }
+    if (target.was_interrupted()) settle(target);
     const std::vector<uint8_t> renewed = renew(target);
     if (renewed.size() == target.header().size()) {
       target.replace_header(renewed);
@@ -123,6 +121,39 @@ class Rekey {
   }
 
  private:
+  // After an interruption the file has its old header, its new one, or parts of both; the old one is saved too. The new one
+  // may be the only one that somebody has a key for, so nothing is given up before it is certain which it is.
+  void settle(RekeyTarget& target) {
+    const stockade_status status = header_status(target);
+    if (status == STOCKADE_OK) {
+      target.remove_copy();
+      ui::notice(fmt::format("{}: an earlier rekey was interrupted; the header is whole", target.name()));
+    } else if (status == STOCKADE_ERROR_NO_IDENTITY || status == STOCKADE_ERROR_PASSPHRASE) {
+      throw Failure(
+          Exit::no_key,
+          fmt::format("an earlier rekey of {} was interrupted, and what was given does not open the header that it "
+                      "has now; the old one is in '{}'",
+                      target.name(), target.copy_name()),
+          {"give a key or passphrase for which the file was to be rekeyed",
+           "if there is none, put the old header back: dd conv=notrunc bs=1 count=HEADER_BYTES if=COPY of=FILE"});
+    } else {
+      target.restore_header();
+      ui::notice(fmt::format("{}: an earlier rekey was interrupted; its old header is back", target.name()));
+    }
+  }
+
+  // Whether the header that the file has now opens: OK, or why not.
+  stockade_status header_status(RekeyTarget& target) {
+    const FileHead head = target.peek_header();
+    if (head.status != STOCKADE_OK) return head.status;
+    const std::vector<uint8_t> header = target.read_front(head.length());
+    std::vector<uint8_t> same(most_header_bytes);
+    uint64_t length = 0;
+    return stockade_header_rekey(header.data(), header.size(), identities_.keyring_for(head, target.name()),
+                                 identities_.max_work_factor(), nullptr, 0, nullptr, same.data(), same.size(), &length,
+                                 nullptr);
+  }
+
   std::vector<uint8_t> renew(RekeyTarget& target) {
     const FileHead& head = target.read_header();
     const FileContext context{STOCKADE_DECRYPT, target.name(), target.name(), &head, identities_.key_ids()};

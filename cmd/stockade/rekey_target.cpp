@@ -47,6 +47,11 @@ Input open_for_change(const std::string& path, const std::string& shown) {
   if (flock(input.fd.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
     throw Failure(Exit::io, fmt::format("another process is at work on {}", input.name));
   }
+  // Another process may have put a copy in its place between our opening and our lock.
+  struct stat named {};
+  if (stat(path.c_str(), &named) != 0 || !same_file(named, input.status)) {
+    throw Failure(Exit::io, fmt::format("{} was replaced by another process", input.name), {"try again"});
+  }
   return input;
 }
 
@@ -107,14 +112,10 @@ bool RekeyTarget::belongs(std::span<const uint8_t> copy) const {
                                                    front.begin() + static_cast<ptrdiff_t>(head.length()));
 }
 
-bool RekeyTarget::restore_header() {
+bool RekeyTarget::was_interrupted() {
   const std::vector<uint8_t> copy = read_whole(copy_path_);
   if (access(copy_path_.c_str(), F_OK) != 0) return false;
-  if (belongs(copy)) {
-    write_front({copy.data(), copy.size() - STOCKADE_PREAMBLE_BYTES});
-    remove_copy();
-    return true;
-  }
+  if (belongs(copy)) return true;
   // A copy that was not finished means that the file was not touched.
   const FileHead head = parse_head(copy);
   const bool whole = head.status == STOCKADE_OK && copy.size() >= head.length() + STOCKADE_PREAMBLE_BYTES;
@@ -125,6 +126,13 @@ bool RekeyTarget::restore_header() {
   throw Failure(Exit::io,
                 fmt::format("'{}', left by an interrupted rekey, is not of {} as it is now", copy_path_, name()),
                 {"remove it if the file opens with its keys"});
+}
+
+void RekeyTarget::restore_header() {
+  const std::vector<uint8_t> copy = read_whole(copy_path_);
+  if (!belongs(copy)) fail("read", "'" + copy_path_ + "'");
+  write_front({copy.data(), copy.size() - STOCKADE_PREAMBLE_BYTES});
+  remove_copy();
 }
 
 const FileHead& RekeyTarget::read_header() {

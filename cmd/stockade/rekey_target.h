@@ -21,8 +21,15 @@ class RekeyTarget {
 
   const std::string& name() const { return input_.name; }
 
-  // Undoes what an interrupted replacement has left. False where there was none. Throws Failure.
-  bool restore_header();
+  // Whether an interrupted replacement has left the old header. What else it may have left is tidied up. Throws Failure.
+  bool was_interrupted();
+  const std::string& copy_name() const { return copy_path_; }
+  // The two ends of such a replacement: the old header comes back, or its copy goes. Throw Failure.
+  void restore_header();
+  void remove_copy();
+  // What the file begins with, whatever it is; and so many bytes of it. Throw Failure (io).
+  FileHead peek_header() const { return read_head(input_); }
+  std::vector<uint8_t> read_front(size_t length) const;
   // Throws Failure.
   const FileHead& read_header();
   const std::vector<uint8_t>& header() const { return header_; }
@@ -33,11 +40,9 @@ class RekeyTarget {
   void copy_with_header(std::span<const uint8_t> renewed);
 
  private:
-  std::vector<uint8_t> read_front(size_t length) const;
   void write_front(std::span<const uint8_t> bytes);
   bool belongs(std::span<const uint8_t> copy) const;
   void write_copy();
-  void remove_copy();
 
   std::string path_, copy_path_;
   Input input_;

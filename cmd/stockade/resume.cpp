@@ -8,7 +8,6 @@
 #include <cerrno>
 #include <climits>
 #include <cstdlib>
-#include <tuple>
 
 #include "exit_status.h"
 #include "ui.h"
@@ -32,6 +31,17 @@ bool has_name(int fd, const std::string& path) {
   struct stat open_file {
   }, named{};
   return fstat(fd, &open_file) == 0 && stat(path.c_str(), &named) == 0 && same_file(open_file, named);
+}
+
+// In a folder that others can write to, a file of this name may be somebody's trap: what is written there would be theirs.
+void require_own(int fd, const std::string& path) {
+  struct stat found {};
+  if (fstat(fd, &found) != 0) fail("open", path);
+  const bool own = S_ISREG(found.st_mode) && found.st_uid == geteuid() && found.st_nlink <= 1;
+  if (!own || (found.st_mode & 077) != 0) {
+    throw Failure(Exit::io, fmt::format("'{}' is not a file of this user alone", path),
+                  {"remove it, or write elsewhere"});
+  }
 }
 
 }  // namespace
@@ -73,8 +83,10 @@ ResumableOutput::~ResumableOutput() {
 // Opens and locks; false where the name meanwhile went to another file, or to none.
 bool ResumableOutput::try_to_open(Descriptor& file, const std::string& path, int flags) {
   file = Descriptor(open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | flags, 0600));
-  if (file.get() < 0 && errno == ENOENT) return false;
+  const bool lost_race = file.get() < 0 && ((flags & O_EXCL) == 0 ? errno == ENOENT : errno == EEXIST);
+  if (lost_race) return false;
   if (file.get() < 0) fail("open", path);
+  require_own(file.get(), path);
   if (flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK) fail("lock", path);
     throw Failure(Exit::io, fmt::format("another process is at work on {}", name_));
@@ -82,35 +94,19 @@ bool ResumableOutput::try_to_open(Descriptor& file, const std::string& path, int
   return has_name(file.get(), path);
 }
 
-// The renaming of a finished output is newer than whatever was written to its journal; a file that was there before the
-// job began is older.
-bool ResumableOutput::is_finished() const {
-  struct stat output {
-  }, journal{};
-  if (stat(path_.c_str(), &output) != 0 || fstat(journal_.get(), &journal) != 0) return false;
-  return std::tie(output.st_ctim.tv_sec, output.st_ctim.tv_nsec) >=
-         std::tie(journal.st_mtim.tv_sec, journal.st_mtim.tv_nsec);
-}
-
 bool ResumableOutput::open_both() {
   const bool had_journal = try_to_open(journal_, journal_path_, 0);
   if (!had_journal && journal_.get() >= 0) return false;
   const bool had_partial = try_to_open(partial_, partial_path_, 0);
   if (!had_partial && partial_.get() >= 0) return false;
-  was_finished_ = had_journal && !had_partial && is_finished();
-  if (was_finished_) {
-    unlink(journal_path_.c_str());
-    return true;
-  }
   if (exists_ && !force_) {
     throw Failure(Exit::usage, fmt::format("the output {} exists", name_), {"replace it with --force"});
   }
-  // One without the other is worth nothing.
   was_begun_ = had_journal && had_partial;
   made_ = !was_begun_;
   if (had_journal && !had_partial && ftruncate(journal_.get(), 0) != 0) fail("write", journal_path_);
-  if (!had_partial && !try_to_open(partial_, partial_path_, O_CREAT)) return false;
-  return had_journal || try_to_open(journal_, journal_path_, O_CREAT);
+  if (!had_partial && !try_to_open(partial_, partial_path_, O_CREAT | O_EXCL)) return false;
+  return had_journal || try_to_open(journal_, journal_path_, O_CREAT | O_EXCL);
 }
 
 void ResumableOutput::start_over() {
@@ -119,13 +115,17 @@ void ResumableOutput::start_over() {
 }
 
 void ResumableOutput::commit() {
-  // Whatever fails here can be done again.
+  // Whatever fails up to the removal can be done again.
   kept_ = true;
-  if (fchmod(partial_.get(), mode_) != 0) fail("write", partial_path_);
   sync_file(partial_.get(), name_);
-  rename_file(partial_path_, path_, force_, name_);
-  sync_folder(folder_of(path_));
+  if (!force_ && access(path_.c_str(), F_OK) == 0) {
+    throw Failure(Exit::usage, fmt::format("the output {} exists", name_), {"replace it with --force"});
+  }
   unlink(journal_path_.c_str());
+  rename_file(partial_path_, path_, force_, name_);
+  // Until now it was for its owner alone.
+  if (fchmod(partial_.get(), mode_) != 0) fail("write", path_);
+  sync_folder(folder_of(path_));
 }
 
 }  // namespace stockade::cmd

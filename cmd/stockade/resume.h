@@ -8,9 +8,9 @@
 
 namespace stockade::cmd {
 
-// For OUT in some folder these are .OUT.stockade-partial and .OUT.stockade-journal. The partial is made before the journal
-// and loses its name before the journal is removed. So a journal without a partial, but with OUT, means that only the
-// removal was missing. Both are locked while a process is at work on them.
+// For OUT in some folder these are .OUT.stockade-partial and .OUT.stockade-journal. The partial is made before the journal,
+// and the journal goes before the partial gets the output's name. One without the other is worth nothing. Both are locked
+// while a process is at work on them, and only files that are this user's alone are taken up.
 class ResumableOutput {
  public:
   // Opens what an interrupted job has left, or begins. The mode is that of the finished file, whatever the umask. Throws
@@ -24,8 +24,6 @@ class ResumableOutput {
 
   static bool has_journal(const std::string& path);
 
-  // The output stands under its name, and all that was missing has been done.
-  bool was_finished() const { return was_finished_; }
   // An interrupted job was found.
   bool was_begun() const { return was_begun_; }
   int fd() const { return partial_.get(); }
@@ -38,20 +36,19 @@ class ResumableOutput {
   void keep() { kept_ = true; }
   // Both go, also what was found.
   void discard() { made_ = true; }
-  // Makes the output durable, gives it its name and removes the journal. Throws Failure.
+  // Makes the output durable, removes the journal and gives the output its name. Throws Failure.
   void commit();
 
  private:
   void check_target(const OutputFile::Options& options);
   bool open_both();
   bool try_to_open(Descriptor& file, const std::string& path, int flags);
-  bool is_finished() const;
 
   std::string name_, path_, partial_path_, journal_path_;
   bool force_, exists_ = false;
   mode_t mode_;
   Descriptor partial_, journal_;
-  bool was_finished_ = false, was_begun_ = false, made_ = false, kept_ = false;
+  bool was_begun_ = false, made_ = false, kept_ = false;
 };
 
 }  // namespace stockade::cmd

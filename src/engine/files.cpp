@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -368,8 +369,13 @@ class Sink {
 
  private:
   ssize_t write_once(uint64_t offset, const uint8_t* data, uint64_t length) const {
-    if (by_offset_) return ::pwrite(fd_, data, length, start_ + static_cast<off_t>(offset));
-    return ::write(fd_, data, length);
+    if (by_offset_ && regular_) return ::pwrite(fd_, data, length, start_ + static_cast<off_t>(offset));
+    if (regular_) return ::write(fd_, data, length);
+    // No more than there is room for, where the kernel can do that: a write that waits could only be ended by a signal.
+    const iovec piece{const_cast<uint8_t*>(data), length};
+    const ssize_t written = ::pwritev2(fd_, &piece, 1, -1, RWF_NOWAIT);
+    return written < 0 && (errno == EOPNOTSUPP || errno == ENOSYS || errno == EINVAL) ? ::write(fd_, data, length)
+                                                                                      : written;
   }
 
   int fd_ = -1;

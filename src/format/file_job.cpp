@@ -239,8 +239,10 @@ class Resumption {
   // Begins anew: cuts the output to nothing and makes a new journal.
   Status begin(const Keyring& keyring, const Beginning& beginning, RandomSource& random) {
     std::memcpy(wanted_.salt, beginning.key->preamble, salt_bytes);
-    if (::ftruncate(out_fd_, 0) != 0) return STOCKADE_ERROR_IO;
-    return journal_.create(keyring, beginning.cipher, *beginning.file_key, random, wanted_);
+    // The journal first: what it is refused for must not cost the output. Until it counts runs, the output is not looked at.
+    const Status status = journal_.create(keyring, beginning.cipher, *beginning.file_key, random, wanted_);
+    if (status != STOCKADE_OK) return status;
+    return ::ftruncate(out_fd_, 0) == 0 ? STOCKADE_OK : STOCKADE_ERROR_IO;
   }
 
   void attach(engine::FileJob& made, bool found) {
@@ -452,8 +454,10 @@ Status verify_armored(const FileFormat& format, const Input& input, engine::File
   return work.fault().status == status ? report(job, work.fault()) : report(job, status);
 }
 
+void clear_counts(stockade_file_job& job) { job.in_length = job.out_length = job.resumed_length = 0; }
+
 void clear(stockade_file_job& job) {
-  job.in_length = job.out_length = job.resumed_length = 0;
+  clear_counts(job);
   job.fault = make_fault(STOCKADE_OK);
 }
 
@@ -486,6 +490,7 @@ Status encrypt_fd(const FileFormat& format, int in_fd, int out_fd, stockade_file
   made.lead = lead.data();
   made.lead_length = lead.size();
   SealWork work(*beginning.key);
+  if (made.first_run != 0) work.expect(out_fd, lead.size(), resumption->output_bytes());
   return report(job, run(made, work, engine, 0, job));
 }
 
@@ -507,7 +512,13 @@ Status decrypt_fd(const FileFormat& format, int in_fd, int out_fd, stockade_file
     const Bytes prefix = input.regular() ? Bytes() : input.bytes();
     return run_armored(format, STOCKADE_DECRYPT, made, prefix, job, engine, random);
   }
-  if (input.sized() && check_end(input, beginning, fault) != STOCKADE_OK) return report(job, fault);
+  if (input.sized() && check_end(input, beginning, fault) != STOCKADE_OK) {
+    if (fault.status != STOCKADE_ERROR_CHUNK) return report(job, fault);
+    // The end is not where the length says. Where the first thing is wrong, only reading from the front can tell.
+    const Status found = verify_fd(format, in_fd, job, engine, pace);
+    clear_counts(job);
+    return found == STOCKADE_OK ? report(job, fault) : found;
+  }
   made.run_bytes = pace.run_chunks * sealed_chunk_bytes;
   made.out_run_bytes = pace.run_chunks * chunk_bytes;
   skip_beginning(input, beginning, made);

@@ -14,6 +14,8 @@ namespace stockade::format {
 namespace {
 
 constexpr uint64_t slots = 2;
+// More than a header for 64 keys and the records.
+constexpr uint64_t most_journal_bytes = uint64_t{64} << 10;
 
 Status read_whole(int fd, uint64_t offset, uint8_t* out, uint64_t length, uint64_t* got) {
   *got = 0;
@@ -134,12 +136,13 @@ Status Journal::read_record(uint64_t slot, Record& record, bool* whole, bool* va
 
 Status Journal::open(const Keyring& keyring, uint32_t max_work_factor, bool* found, stockade_fault& fault) {
   *found = false;
-  std::vector<uint8_t> bytes(max_header_bytes);
+  std::vector<uint8_t> bytes(most_journal_bytes);
   uint64_t got;
   Status status = read_whole(fd_, 0, bytes.data(), bytes.size(), &got);
   if (status != STOCKADE_OK) return status;
   bytes.resize(got);
-  // Created and not written, or zeros where the header would be: nothing was begun.
+  // Created and not written, or zeros where the header would be: nothing was begun. A longer file is no journal.
+  if (got == most_journal_bytes) return STOCKADE_ERROR_JOURNAL;
   if (std::all_of(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(std::min<uint64_t>(got, magic.size())),
                   [](uint8_t byte) { return byte == 0; })) {
     return STOCKADE_OK;

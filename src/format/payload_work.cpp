@@ -1,6 +1,9 @@
 #include "format/payload_work.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 
 namespace stockade::format {
 namespace {
@@ -27,14 +30,38 @@ Status SealWork::transform(engine::FileRun& run) {
   const uint64_t first = run.offset / chunk_bytes;
   // Where the length is not known beforehand, this is where the limit is met.
   const Status status = check(run.offset + run.length);
-  if (status == STOCKADE_OK) run.out_length = seal_chunks(key_, first, run.data, run.length, run.last, run.out);
-  return status;
+  if (status != STOCKADE_OK) return status;
+  run.out_length = seal_chunks(key_, first, run.data, run.length, run.last, run.out);
+  return compare(run);
+}
+
+// Where a write was cut off, or never reached the storage, there may be zeros.
+Status SealWork::compare(const engine::FileRun& run) const {
+  const uint64_t offset = begin_ + chunk_offset(run.offset / chunk_bytes) - preamble_bytes;
+  if (offset >= end_) return STOCKADE_OK;
+  std::vector<uint8_t> before(std::min(run.out_length, end_ - offset));
+  for (uint64_t done = 0; done < before.size();) {
+    const ssize_t got = ::pread(out_fd_, before.data() + done, before.size() - done, static_cast<off_t>(offset + done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return STOCKADE_ERROR_IO;
+    if (got == 0) break;
+    done += static_cast<uint64_t>(got);
+  }
+  for (uint64_t i = 0; i < before.size(); ++i) {
+    if (before[i] != run.out[i] && before[i] != 0) return STOCKADE_ERROR_INPUT_CHANGED;
+  }
+  return STOCKADE_OK;
 }
 
 Status CheckWork::check(uint64_t length) {
   if (length / sealed_chunk_bytes < max_chunks) return STOCKADE_OK;
   note(make_fault(STOCKADE_ERROR_TOO_MANY_CHUNKS));
   return STOCKADE_ERROR_TOO_MANY_CHUNKS;
+}
+
+bool ChunkWork::comes_first(uint64_t chunk) {
+  const std::lock_guard lock(mutex_);
+  return fault_.status == STOCKADE_OK || file_offset(chunk) < fault_.offset;
 }
 
 void ChunkWork::note(const stockade_fault& fault) {
@@ -83,12 +110,8 @@ Status CheckWork::transform(engine::FileRun& run) {
       intact += length - tag_bytes;
       return true;
     }
-    // Only the first one is looked at more closely.
-    if (found.empty() && fault().status == STOCKADE_OK) {
-      note(chunk, in, length, last);
-    } else {
-      note(fault_in_chunk(STOCKADE_ERROR_CHUNK, chunk, file_offset(chunk)));
-    }
+    // Only what comes before all that is known is looked at more closely.
+    if (comes_first(chunk)) note(chunk, in, length, last);
     if (found.empty() || found.back().chunk + found.back().count != chunk) {
       found.push_back({chunk, 0, file_offset(chunk), 0});
     }

@@ -15,12 +15,23 @@ namespace stockade::format {
 class SealWork final : public engine::FileWork {
  public:
   explicit SealWork(const PayloadKey& key) : key_(key) {}
+  // Of a job that goes on: what is in the output already, from `begin` (where chunk 0 is) to `end`, was sealed under the
+  // same nonces. transform() then ends with INPUT_CHANGED rather than seal other plaintext under them.
+  void expect(int out_fd, uint64_t begin, uint64_t end) {
+    out_fd_ = out_fd;
+    begin_ = begin;
+    end_ = end;
+  }
   Status check(uint64_t length) override;
   Status transform(engine::FileRun& run) override;
   Status finish(uint64_t, const uint8_t*, uint8_t*) override { return STOCKADE_OK; }
 
  private:
+  Status compare(const engine::FileRun& run) const;
+
   const PayloadKey& key_;
+  int out_fd_ = -1;
+  uint64_t begin_ = 0, end_ = 0;
 };
 
 // What the two readers of chunks share: the chunks of a run, and the words for one that is bad.
@@ -35,6 +46,8 @@ class ChunkWork : public engine::FileWork {
   // Notes a chunk that does not open, of which `rest` bytes from its start are at hand, all there are if `last`.
   void note(uint64_t chunk, const uint8_t* in, uint64_t rest, bool last);
   void note(const stockade_fault& fault);
+  // Whether nothing is known to be wrong before a chunk.
+  bool comes_first(uint64_t chunk);
 
   const PayloadKey& key_;
 

@@ -110,8 +110,8 @@ struct Way {
   const char* name;
   Means means;
   Opened (*open)(const stockade_format& format, const Bytes& file);
-  // These look at the length, and at the last chunk, before all else.
-  bool knows_length() const { return means == Means::reader || means == Means::file; }
+  // It looks at the length, and at the last chunk, before all else, and at nothing that it is not asked for.
+  bool sees_the_end_only() const { return means == Means::reader; }
   bool releases() const { return means != Means::verify_file && means != Means::verify_pipe; }
 };
 const std::vector<Way>& ways_to_open();

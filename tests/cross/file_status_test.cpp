@@ -348,12 +348,12 @@ TEST_F(FileFaults, chunk) {
          "chunk 2 at offset 33880 is the last one, and damaged or cut short");
   expect(cut(sample_chunk(1) + 16), fault_in(1, sample_chunk(1), true),
          "chunk 1 at offset 17480 is the last one, and damaged or cut short");
-  // The first of several; those who know the length look at the last one first.
+  // The first of several; the reader looks at the last one, and then at those that it is asked for.
   Bytes two = flipped(sample_chunk(0));
   two[file_bytes - 1] ^= 1;
   expect(two, fault_in(0, sample_chunk(0), false), "chunk 0 at offset 1080 is damaged",
          [](const Way& way) -> std::optional<stockade_fault> {
-           if (way.knows_length()) return fault_in(2, sample_chunk(2), true);
+           if (way.sees_the_end_only()) return fault_in(2, sample_chunk(2), true);
            return {};
          });
 }
@@ -367,7 +367,7 @@ TEST_F(FileFaults, trailing_data) {
   }
   expect(followed_by(file_), fault, sentence, [](const Way& way) -> std::optional<stockade_fault> {
     // Another last chunk, which is not this payload's.
-    if (way.knows_length()) return fault_in(4, sample_chunk(4), true);
+    if (way.sees_the_end_only()) return fault_in(4, sample_chunk(4), true);
     return {};
   });
 }

@@ -12,6 +12,7 @@
 #include "cross/temporary_file.h"
 #include "engine/handles.h"
 #include "format/file_job.h"
+#include "format/payload_work.h"
 
 namespace stockade::tests {
 namespace {
@@ -168,6 +169,41 @@ TEST_F(Resume, needs_the_same_recipients) {
   EXPECT_EQ(attempt(STOCKADE_ENCRYPT, in, sealed, journal, UINT64_MAX, one), STOCKADE_ERROR_JOURNAL);
   ring_.keys.erase(ring_.keys.begin());
   EXPECT_EQ(attempt(STOCKADE_ENCRYPT, in, sealed, journal, UINT64_MAX, one), STOCKADE_ERROR_NO_IDENTITY);
+}
+
+// The times of a file may hide that it has changed. What is sealed again must then not become other ciphertext under the
+// same nonce: the difference of two ciphertexts is that of the plaintexts.
+TEST_F(Resume, never_seals_other_plaintext_under_the_same_nonces) {
+  Secret<format::PayloadKey> key;
+  ASSERT_EQ(format::derive_payload_key(*key, STOCKADE_COBBLESTONE_256, random_.bytes(32), random_.bytes(24), {}),
+            STOCKADE_OK);
+  Bytes text = random_.bytes(100000);
+  Bytes sealed(format::sealed_length(text.size(), true));
+  format::seal_chunks(*key, 0, text.data(), text.size(), true, sealed.data());
+  constexpr uint64_t header = 1080;
+  Bytes file(header + sealed.size());
+  std::copy(sealed.begin(), sealed.end(), file.begin() + header);
+  const auto transform = [&](const Bytes& before) {
+    const TemporaryFile out(before);
+    format::SealWork work(*key);
+    work.expect(out.fd(), header, before.size());
+    Bytes made(sealed.size());
+    engine::FileRun run{0, text.data(), text.size(), true, made.data(), made.size()};
+    return work.transform(run);
+  };
+  EXPECT_EQ(transform(file), STOCKADE_OK);
+  EXPECT_EQ(transform(Bytes(header)), STOCKADE_OK);
+  Bytes cut = file;
+  cut.resize(header + 50000);
+  EXPECT_EQ(transform(cut), STOCKADE_OK);
+  Bytes with_hole = file;
+  std::fill(with_hole.begin() + header + 4096, with_hole.begin() + header + 30000, uint8_t{0});
+  EXPECT_EQ(transform(with_hole), STOCKADE_OK);
+  for (const uint64_t place : {0, 1, 16383, 16384, 49000, 99999}) {
+    text[place] ^= 1;
+    EXPECT_EQ(transform(file), STOCKADE_ERROR_INPUT_CHANGED) << place;
+    text[place] ^= 1;
+  }
 }
 
 }  // namespace
