@@ -101,8 +101,9 @@ TEST_F(Wrapper, seals_and_opens) {
 }
 
 TEST_F(Wrapper, pads) {
-  const stockade::Key key(Mode::cbc, random_.bytes(16));
-  const Bytes iv = random_.bytes(16);
+  // Fixed, for under one random key in 256 the change below makes other padding that is right.
+  const stockade::Key key(Mode::cbc, Bytes(16, 1));
+  const Bytes iv(16, 2);
   const std::string text = "padded, whatever its length";
   std::string sealed(text.size() / 16 * 16 + 16, '\0'), opened(sealed.size(), '\0');
   EXPECT_EQ(key.encrypt_padded(iv, text, sealed), 32U);
