@@ -114,7 +114,10 @@ uint64_t describe(const stockade_fault& fault, char* text, uint64_t size) {
     case STOCKADE_ERROR_LIBRARY:
       return say(to, "libcrypto refuses a function that Stockade files need: HMAC, SHA-2 or scrypt");
     default:
-      return say(to, "%s", stockade_status_text(fault.status));
+      // Listed ones have their sentence; others are none of the enumerators, and are not passed on as if they were.
+      return say(
+          to, "%s",
+          status >= 0 && status <= STOCKADE_ERROR_LIBRARY ? stockade_status_text(fault.status) : "unknown status");
   }
 }
 
