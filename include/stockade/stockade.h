@@ -344,11 +344,12 @@ STOCKADE_API int stockade_file_detect(const void *bytes, uint64_t length);
 /* ---- a Stockade file in pieces ---------------------------------------------------------------------------------- */
 
 /* A file that is made or opened front to back, from pieces that are handed in (push) or fetched (pull). Wiped when freed.
- * What `format` points to must stay until it is freed, and the engine too. */
+ * What `format` points to must stay until it is freed, and the engine too. A process that is forked while it has one must
+ * not go on with it in both: that would seal different plaintext under one nonce. */
 typedef struct stockade_file stockade_file;
 
 /* Errors: NULL_POINTER, ARGUMENT, KEY_LENGTH (plain Cobblestone), NO_IDENTITY (an empty keyring), SCRYPT_NOT_ALONE (to
- * make a file), MODE (armor for plain Cobblestone), RANDOM, LIBRARY, MEMORY. */
+ * make a file), HEADER_TOO_LONG (over 1,024 keys), MODE (armor for plain Cobblestone), RANDOM, LIBRARY, MEMORY. */
 STOCKADE_API stockade_status stockade_file_create(stockade_file **file, stockade_direction direction,
                                                   const stockade_format *format, const stockade_engine *engine);
 STOCKADE_API void stockade_file_free(stockade_file *file);
@@ -385,7 +386,8 @@ STOCKADE_API stockade_status stockade_file_fault(const stockade_file *file, stoc
  * Not for armored files (status ARMOR). Wiped when freed. */
 typedef struct stockade_reader stockade_reader;
 
-/* Fetches `length` bytes at `offset` of the file: 0, or -1 on an error (errno holds the reason). */
+/* Fetches `length` bytes at `offset` of the file: 0, or -1 on an error (errno holds the reason). Called by the thread that
+ * asked for something of the reader. */
 typedef int (*stockade_read_at)(void *context, uint64_t offset, void *buffer, uint64_t length);
 
 /* Reads the header and authenticates the last chunk of a file of `file_length` bytes, so that its length can be trusted.

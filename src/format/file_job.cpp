@@ -454,10 +454,8 @@ Status verify_armored(const FileFormat& format, const Input& input, engine::File
   return work.fault().status == status ? report(job, work.fault()) : report(job, status);
 }
 
-void clear_counts(stockade_file_job& job) { job.in_length = job.out_length = job.resumed_length = 0; }
-
 void clear(stockade_file_job& job) {
-  clear_counts(job);
+  job.in_length = job.out_length = job.resumed_length = 0;
   job.fault = make_fault(STOCKADE_OK);
 }
 
@@ -515,9 +513,10 @@ Status decrypt_fd(const FileFormat& format, int in_fd, int out_fd, stockade_file
   if (input.sized() && check_end(input, beginning, fault) != STOCKADE_OK) {
     if (fault.status != STOCKADE_ERROR_CHUNK) return report(job, fault);
     // The end is not where the length says. Where the first thing is wrong, only reading from the front can tell.
-    const Status found = verify_fd(format, in_fd, job, engine, pace);
-    clear_counts(job);
-    return found == STOCKADE_OK ? report(job, fault) : found;
+    stockade_file_job search = job;
+    search.damage = nullptr;
+    const Status found = verify_fd(format, in_fd, search, engine, pace);
+    return report(job, found == STOCKADE_OK ? fault : search.fault);
   }
   made.run_bytes = pace.run_chunks * sealed_chunk_bytes;
   made.out_run_bytes = pace.run_chunks * chunk_bytes;

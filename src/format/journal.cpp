@@ -14,8 +14,8 @@ namespace stockade::format {
 namespace {
 
 constexpr uint64_t slots = 2;
-// More than a header for 64 keys and the records.
-constexpr uint64_t most_journal_bytes = uint64_t{64} << 10;
+// More than the longest header and the records.
+constexpr uint64_t most_journal_bytes = max_header_bytes + 4096;
 
 Status read_whole(int fd, uint64_t offset, uint8_t* out, uint64_t length, uint64_t* got) {
   *got = 0;
