@@ -3,7 +3,7 @@
 # The options of a command and what follows each one that takes a value: f a file, d a directory, w words, - anything else.
 _stockade_options() {
   local keys='-k:f --key-file:f -p --passphrase --passphrase-file:f --passphrase-fd:- --no-input'
-  local run='-T:- --threads:- --engine:w=auto,serial,threads --progress:w=auto,always,never,json -q --quiet -v --verbose'
+  local run='-T:- --threads:- --engine:w=auto,serial,threads,cuda,hybrid --devices:- --progress:w=auto,always,never,json -q --quiet -v --verbose'
   local files='-o:f --output:f -f --force'
   case $1 in
     keygen) echo "--symmetric $files -q --quiet" ;;
@@ -29,7 +29,10 @@ _stockade_options() {
       echo "--cipher:w=${ciphers#,} --key-file:f --key:- --iv:- --aad:- --padding:w=pkcs7,none --data-unit:- $files $run"
       ;;
     info) echo '--json' ;;
-    'bench aes') echo '--cipher:- --sizes:- --threads:- --row:- --rounds:- --quick --json -q --quiet' ;;
+    'bench aes')
+      echo '--cipher:- --sizes:- --threads:- --row:- --engine:w=cuda --devices:- --only:- --folder:d --rounds:-' \
+        '--quick --json -q --quiet'
+      ;;
     'bench file')
       echo '--only:w=memory,files,start,range,many --folder:d --size:- --rounds:- --python:f --quick --json -q --quiet'
       ;;

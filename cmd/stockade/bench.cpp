@@ -10,6 +10,7 @@
 
 #include "bench/aes.h"
 #include "bench/peer_openssl.h"
+#include "bench_gpu.h"
 #include "bench_machine.h"
 #include "cipher_names.h"
 #include "command_line.h"
@@ -25,6 +26,7 @@ namespace {
 
 struct BenchLine {
   std::optional<std::string> ciphers, sizes, threads, rounds, rows;
+  std::optional<std::string> engine, devices, only, folder;
   bool quick = false, json = false, quiet = false;
 };
 
@@ -40,7 +42,7 @@ std::vector<bench::AesCipher> read_ciphers(const BenchLine& line) {
   std::vector<std::string> items{"all"};
   if (line.ciphers) {
     items = parse_list("--cipher", *line.ciphers);
-  } else if (line.quick) {
+  } else if (line.quick || line.engine) {
     items = {"aes-128", "aes-256"};
   }
   const auto all = ciphers();
@@ -242,8 +244,32 @@ class Disturbance {
   double sum_ = 0, count_ = 0;
 };
 
+// Options that mean something with GPUs only, or with the CPU's rows only.
+void check_engine(const BenchLine& line) {
+  if (line.engine && *line.engine != "cuda") {
+    throw Failure(Exit::usage, fmt::format("--engine: '{}' is not cuda", *line.engine),
+                  {"without --engine the CPU's rows are measured; cuda has hybrid and threads beside it"});
+  }
+  const auto refuse = [](const std::optional<std::string>& value, const char* name, const char* where) {
+    if (value) throw Failure(Exit::usage, fmt::format("{} has no meaning {} --engine cuda", name, where));
+  };
+  if (line.engine) {
+    refuse(line.rows, "--row", "with");
+    refuse(line.threads, "--threads", "with");
+  } else {
+    refuse(line.devices, "--devices", "without");
+    refuse(line.only, "--only", "without");
+    refuse(line.folder, "--folder", "without");
+  }
+}
+
 void run_bench(const BenchLine& line) {
   if (line.quiet) ui::set_verbosity(ui::Verbosity::quiet);
+  check_engine(line);
+  if (line.engine) {
+    return run_bench_gpu({read_ciphers(line), line.sizes, line.devices, line.only, line.folder, line.rounds, line.quick,
+                          line.json});
+  }
   const Machine machine = look_around();
   const bench::AesSettings settings = read_line(line, machine);
   nlohmann::ordered_json json = report_json(machine, settings);
@@ -286,20 +312,28 @@ void add_bench_aes(Command& bench) {
              "bytes per message; default 64,1KiB,16KiB,1MiB, and 256MiB for CTR and GCM");
   aes.option(group, "--threads", "LIST", line->threads, "numbers of threads, N being every core; default 1,N");
   aes.option(group, "--row", "LIST", line->rows, "these rows only; default every row that this machine can run");
+  aes.option(group, "--engine", "NAME", line->engine, "cuda: GPUs instead, from 64KiB to 4GiB, with key sizes 128 and 256");
+  aes.option(group, "--devices", "LIST", line->devices, "GPUs by number, such as 0,1; default all");
+  aes.option(group, "--only", "LIST", line->only, "questions of --engine cuda, below; default all");
+  aes.option(group, "--folder", "FOLDER", line->folder,
+             "where the question 'stages' has its files; default /dev/shm, or TMPDIR if there is no room");
   aes.option(group, "--rounds", "N", line->rounds, "turns of each contender, of which the median counts; default 7");
   aes.flag(group, "--quick", line->quick,
            "the chosen rows, three sizes, two key sizes and short samples: some seconds");
   aes.flag(group, "--json", line->json, "as JSON; bench/README.md describes it");
   aes.flag("other options", "-q,--quiet", line->quiet, "nothing but the figures and errors");
-  aes.footer(fmt::format(R"(examples:
+  aes.footer(fmt::format(R"({}
+
+examples:
   stockade bench aes --quick
   stockade bench aes --cipher ctr,gcm --sizes 16KiB,256MiB --threads 1,2,4,N
+  stockade bench aes --engine cuda --only device --cipher aes-128
   stockade bench aes --json > $(hostname).json
 
 The full run takes about two minutes. Let the machine do nothing else meanwhile.
 
 {})",
-                         exit_status_help));
+                         bench_gpu_help, exit_status_help));
   aes.action([line] { run_bench(*line); });
 }
 

@@ -23,7 +23,8 @@ who can open it:
 
 memory:
   Threads x 256 KiB x 2, and the same again where a pipe is involved: 1 MiB for
-  two threads. A passphrase takes 128 MiB for its tenths of a second.
+  two threads. A passphrase takes 128 MiB for its tenths of a second. With GPUs it
+  is 64 MiB for each of them, and at most 256 MiB beside these.
 
 interrupted work:
   With --resume the output grows as .OUT.stockade-partial beside OUT, and its

@@ -49,6 +49,10 @@ Exit exit_for(stockade_status status, stockade_direction direction) {
     case STOCKADE_ERROR_PASSPHRASE:
       return Exit::no_key;
     case STOCKADE_ERROR_UNAVAILABLE:
+    case STOCKADE_ERROR_DEVICE:
+    case STOCKADE_ERROR_DEVICE_MEMORY:
+    case STOCKADE_ERROR_DEVICE_POINTER:
+    case STOCKADE_ERROR_FORKED:
       return Exit::unavailable;
     case STOCKADE_ERROR_CANCELLED:
       return Exit::interrupted;
@@ -77,7 +81,8 @@ Exit graver(Exit a, Exit b) {
 
 std::vector<std::string> environment_in_force() {
   std::vector<std::string> variables;
-  for (const char* name : {"STOCKADE_FORCE", "STOCKADE_MASK", "STOCKADE_THREADS", "OMP_NUM_THREADS"}) {
+  for (const char* name :
+       {"STOCKADE_FORCE", "STOCKADE_MASK", "STOCKADE_THREADS", "OMP_NUM_THREADS", "STOCKADE_DEVICES"}) {
     if (const char* value = std::getenv(name)) variables.push_back(fmt::format("{}={}", name, value));
   }
   return variables;
@@ -105,7 +110,8 @@ const char exit_status_help[] =
   3    the input is damaged, cut off, no Stockade file, or was made with another
        key: bad tag, bad padding
   4    no matching key, or a wrong passphrase
-  5    a row or engine that was asked for cannot run on this machine
+  5    a row, an engine or a GPU that was asked for cannot run on this machine, or
+       a GPU failed at it
   130  interrupted (128 + signal); no output file is left, as after any failure,
        but for what --resume goes on with
 With several files, the gravest of 3, 4, 5, 1 and 2, in this order.)";

@@ -45,6 +45,8 @@ std::vector<std::string> damage_hints(const stockade_fault& fault, const FileCon
 
 }  // namespace
 
+const char device_hint[] = "--engine hybrid goes on with the CPU where a GPU fails";
+
 std::string fault_text(const stockade_fault& fault) {
   char text[256];
   return stockade_fault_text(&fault, text, sizeof text) == STOCKADE_OK ? text : stockade_status_text(fault.status);
@@ -80,6 +82,10 @@ Failure file_failure(const stockade_fault& fault, int error, const FileContext& 
     case STOCKADE_ERROR_CHUNK:
     case STOCKADE_ERROR_TRAILING_DATA:
       return {exit, fmt::format("{}: {}", context.input, fault_text(fault)), damage_hints(fault, context)};
+    case STOCKADE_ERROR_DEVICE:
+    case STOCKADE_ERROR_DEVICE_MEMORY:
+    case STOCKADE_ERROR_FORKED:
+      return {exit, fmt::format("{}: {}", context.input, fault_text(fault)), {device_hint}};
     default:
       return {exit, fmt::format("{}: {}", context.input, fault_text(fault))};
   }

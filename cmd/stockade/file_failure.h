@@ -24,6 +24,9 @@ struct FileContext {
 // `error` is errno, for STOCKADE_ERROR_IO.
 Failure file_failure(const stockade_fault& fault, int error, const FileContext& context);
 
+// What to do where a GPU has failed.
+extern const char device_hint[];
+
 // The library's sentence for it.
 std::string fault_text(const stockade_fault& fault);
 

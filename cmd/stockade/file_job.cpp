@@ -21,6 +21,8 @@ void settle_partial(ResumableOutput& output, stockade_status status) {
     case STOCKADE_ERROR_CANCELLED:
     case STOCKADE_ERROR_IO:
     case STOCKADE_ERROR_MEMORY:
+    case STOCKADE_ERROR_DEVICE:
+    case STOCKADE_ERROR_DEVICE_MEMORY:
       return output.keep();
     case STOCKADE_ERROR_TRUNCATED:
     case STOCKADE_ERROR_CHUNK:
@@ -62,7 +64,16 @@ Failure resumable_failure(const stockade_fault& fault, int error, const FileCont
     return {Exit::usage, "--resume takes keys or a passphrase, not both", {"leave out what does not open the file"}};
   }
   Failure failure = file_failure(fault, error, context);
-  if (fault.status == STOCKADE_ERROR_IO || fault.status == STOCKADE_ERROR_MEMORY) failure.hints.push_back(resume_hint);
+  switch (fault.status) {
+    case STOCKADE_ERROR_IO:
+    case STOCKADE_ERROR_MEMORY:
+    case STOCKADE_ERROR_DEVICE:
+    case STOCKADE_ERROR_DEVICE_MEMORY:
+      failure.hints.push_back(resume_hint);
+      break;
+    default:
+      break;
+  }
   return failure;
 }
 

@@ -25,7 +25,18 @@ struct Information {
   std::vector<stockade_feature> features;
   std::vector<stockade_row> rows;
   std::vector<Engine> engines;
+  std::vector<stockade_device> devices;
+  std::string no_devices;  // why there are none
 };
+
+void gather_devices(Information& info) {
+  stockade_device device{};
+  stockade_status status = STOCKADE_OK;
+  for (uint32_t i = 0; (status = stockade_device_get(i, &device)) == STOCKADE_OK; ++i) info.devices.push_back(device);
+  info.no_devices = stockade_device_absence();
+  const bool ended = status == STOCKADE_ERROR_ARGUMENT || !info.no_devices.empty();
+  if (!ended) info.no_devices = stockade_status_text(status);
+}
 
 Information gather() {
   Information info;
@@ -40,6 +51,7 @@ Information gather() {
   const char* summary = nullptr;
   for (uint32_t i = 0; stockade_engine_get(i, &name, &summary) == STOCKADE_OK; ++i)
     info.engines.push_back({name, summary});
+  gather_devices(info);
   return info;
 }
 
@@ -54,6 +66,18 @@ std::string rows_text(const Information& info, std::string_view primitive) {
     const char* verdict = row.chosen ? "would run" : row.available ? "available" : "-";
     out += fmt::format("  {:<12}{:<12}{}\n", row.name, verdict, row.reason);
   }
+  return out;
+}
+
+std::string devices_text(const Information& info) {
+  std::string out = "\nGPUs\n";
+  for (size_t i = 0; i < info.devices.size(); ++i) {
+    const stockade_device& device = info.devices[i];
+    out += fmt::format("  {:<4}{}, compute capability {}.{}, {}, {}: {}\n", i, device.name, device.capability / 10,
+                       device.capability % 10, ui::size_text(device.memory), device.bus,
+                       device.usable ? "usable" : "too old, 7.5 is the least");
+  }
+  if (!info.no_devices.empty()) out += fmt::format("  none: {}\n", info.no_devices);
   return out;
 }
 
@@ -80,7 +104,7 @@ std::string table(const Information& info) {
   for (const char* primitive : {"aes", "gcm"}) out += rows_text(info, primitive);
   out += "\nengines\n";
   for (const Engine& engine : info.engines) out += fmt::format("  {:<12}{}\n", engine.name, engine.summary);
-  return out;
+  return out + devices_text(info);
 }
 
 nlohmann::ordered_json document(const Information& info) {
@@ -106,6 +130,16 @@ nlohmann::ordered_json document(const Information& info) {
   for (const Engine& engine : info.engines) {
     json["engines"].push_back(ordered_json{{"name", engine.name}, {"summary", engine.summary}});
   }
+  json["devices"] = ordered_json::array();
+  for (const stockade_device& device : info.devices) {
+    json["devices"].push_back(ordered_json{{"name", device.name},
+                                           {"capability", device.capability},
+                                           {"multiprocessors", device.multiprocessors},
+                                           {"memory", device.memory},
+                                           {"bus", device.bus},
+                                           {"usable", device.usable != 0}});
+  }
+  json["no_devices"] = info.no_devices.empty() ? ordered_json() : ordered_json(info.no_devices);
   return json;
 }
 
@@ -119,7 +153,9 @@ void add_info(Command& root) {
 These variables steer the choice, and 'info' shows what they bring about:
   STOCKADE_FORCE=aes:ROW,gcm:ROW,engine:NAME   use these, or fail
   STOCKADE_MASK=vaes,avx512                    behave as if these were absent
-  STOCKADE_THREADS=N, OMP_NUM_THREADS=N        at most N threads)");
+  STOCKADE_THREADS=N, OMP_NUM_THREADS=N        at most N threads
+  STOCKADE_DEVICES=0,2                         of the GPUs these
+  CUDA_VISIBLE_DEVICES=1,3                     of the driver: no other GPU is there)");
   info.action([json] {
     const Information information = gather();
     ui::print(*json ? document(information).dump(2) + "\n" : table(information));

@@ -86,9 +86,15 @@ class Run {
     return interrupt::requested() ? 1 : 0;
   }
 
-  void run_group(std::span<const size_t> indexes) {
+  // Each file stays on its thread, but what GPUs alone shall do they do.
+  const stockade_engine* engine_of_items() {
+    if (is_gpus_alone(engine_)) return engine_;
     if (!serial_) serial_ = make_serial_engine();
-    Group group{work_, serial_.get(), indexes, std::vector<Outcome>(indexes.size())};
+    return serial_.get();
+  }
+
+  void run_group(std::span<const size_t> indexes) {
+    Group group{work_, engine_of_items(), indexes, std::vector<Outcome>(indexes.size())};
     const stockade_status status = stockade_for_each(indexes.size(), run_item, &group, engine_);
     throw_if_interrupted();
     if (status != STOCKADE_OK) throw environment_failure(status);

@@ -78,9 +78,10 @@ void tell_if_cut(const RangeJob& job, uint64_t length) {
 void read_range(const RangeJob& job) {
   stockade_fault fault{};
   const EngineHandle serial = make_serial_engine();
+  const bool small = job.range.length <= small_range && !is_gpus_alone(job.engine);
   stockade_reader* made = nullptr;
   check(stockade_reader_create(&made, read_file_at, const_cast<Input*>(&job.input), job.input.length, &job.format,
-                               job.range.length <= small_range ? serial.get() : job.engine, &fault),
+                               small ? serial.get() : job.engine, &fault),
         fault, job);
   const ReaderHandle reader(made);
   const uint64_t length = stockade_reader_length(reader.get());

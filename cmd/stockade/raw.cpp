@@ -186,6 +186,15 @@ Failure run_failure(stockade_status status, int error, const RawLine& line, cons
       return io_failure(error, input.name, output_name);
     case STOCKADE_ERROR_MEMORY:
       return {exit, "out of memory"};
+    case STOCKADE_ERROR_MODE:
+      return {exit,
+              fmt::format("{} cannot be {} on a GPU: each block needs the one before it", job.cipher->name,
+                          line.direction == STOCKADE_DECRYPT ? "decrypted" : "encrypted"),
+              {"--engine auto, the default, runs on the CPU"}};
+    case STOCKADE_ERROR_DEVICE:
+    case STOCKADE_ERROR_DEVICE_MEMORY:
+    case STOCKADE_ERROR_FORKED:
+      return {exit, fmt::format("{}: {}", job.cipher->name, stockade_status_text(status)), {device_hint}};
     default:
       return {exit, fmt::format("{}: {}", job.cipher->name, stockade_status_text(status))};
   }

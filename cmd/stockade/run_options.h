@@ -11,7 +11,7 @@
 namespace stockade::cmd {
 
 struct RunOptions {
-  std::optional<std::string> threads, engine, progress;
+  std::optional<std::string> threads, engine, devices, progress;
   bool quiet = false, verbose = false;
 
   void declare(Command& command);
@@ -20,6 +20,9 @@ struct RunOptions {
   ui::When progress_when() const;
   EngineHandle make_engine() const;
 };
+
+// Whether all work is to be done by GPUs, so that nothing may be given to another engine, however small.
+bool is_gpus_alone(const stockade_engine* engine);
 
 // An engine that stays on the calling thread, for work that is one of many.
 EngineHandle make_serial_engine();

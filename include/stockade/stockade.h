@@ -26,7 +26,7 @@ extern "C" {
 #endif
 
 #define STOCKADE_VERSION_MAJOR 0
-#define STOCKADE_VERSION_MINOR 2
+#define STOCKADE_VERSION_MINOR 3
 #define STOCKADE_VERSION_PATCH 0
 
 /* ---- status ---------------------------------------------------------------------------------------------------- */
@@ -73,7 +73,11 @@ typedef enum stockade_status {
   STOCKADE_ERROR_ARMOR = 36,         /* not the strict PEM that an armored file is */
   STOCKADE_ERROR_RANDOM = 37,        /* the operating system gives no random bytes */
   STOCKADE_ERROR_JOURNAL = 38,       /* the journal is damaged, or not of this job */
-  STOCKADE_ERROR_LIBRARY = 39        /* libcrypto refused HMAC, HKDF or scrypt, as under a restricting configuration */
+  STOCKADE_ERROR_LIBRARY = 39,       /* libcrypto refused HMAC, HKDF or scrypt, as under a restricting configuration */
+  STOCKADE_ERROR_DEVICE = 40,        /* the GPU or its driver reported an error */
+  STOCKADE_ERROR_DEVICE_MEMORY = 41, /* the GPU has not enough free memory */
+  STOCKADE_ERROR_DEVICE_POINTER = 42,/* a pointer to host memory where memory of the device is wanted */
+  STOCKADE_ERROR_FORKED = 43         /* a GPU was used before the process was forked: the child cannot use it */
 } stockade_status;
 
 /* One English sentence for a status, lower case, no full stop; "unknown status" for a value not listed. Never null. */
@@ -120,12 +124,26 @@ STOCKADE_API const char *stockade_key_row(const stockade_key *key);
 /* Who runs the work: one thread, or many. Holds no secrets. */
 typedef struct stockade_engine stockade_engine;
 
-/* `name`: "auto", "serial" or "threads"; null means "auto" or what STOCKADE_FORCE=engine:NAME says.
+/* `name`: "auto", "serial", "threads", "cuda" or "hybrid"; null means "auto" or what STOCKADE_FORCE=engine:NAME says.
  * `threads`: at most this many; 0 means STOCKADE_THREADS, then OMP_NUM_THREADS, then every core of the process.
- * "threads" splits whatever can be split; "auto" keeps an input on the calling thread where splitting would not pay.
- * Errors: NULL_POINTER, UNKNOWN_NAME, UNAVAILABLE, ARGUMENT (threads above 4096), MEMORY. */
+ * "threads" splits whatever can be split; "auto" keeps an input on the calling thread where splitting would not pay, and on
+ * the CPU, whose cores are faster than the bus to a GPU. "cuda" runs everything on GPUs, those of STOCKADE_DEVICES (such as
+ * "0,2") or all; calls then may also fail with UNAVAILABLE, DEVICE, DEVICE_MEMORY, MEMORY and FORKED, and with MODE for CBC and
+ * CFB encryption and OFB, which cannot be split. "hybrid" uses the CPU beside them, and alone for what a GPU cannot do or
+ * fails at. Errors: NULL_POINTER, UNKNOWN_NAME, UNAVAILABLE ("cuda", "hybrid": no usable GPU), ARGUMENT (threads above
+ * 4096), MEMORY, FORKED. */
 STOCKADE_API stockade_status stockade_engine_create(stockade_engine **engine, const char *name, uint32_t threads);
 STOCKADE_API void stockade_engine_free(stockade_engine *engine);
+
+/* "auto", "serial", "threads", "cuda" or "hybrid"; for null that of the process default. Never null. */
+STOCKADE_API const char *stockade_engine_name(const stockade_engine *engine);
+
+/* Which GPUs a "cuda" or "hybrid" engine uses: `count` numbers below 64, or with a count of 0 all that can be used. Takes the
+ * place of STOCKADE_DEVICES. Not while another thread uses the engine. On an error it stays as it was.
+ * Errors: NULL_POINTER, ARGUMENT (a number; another engine), UNAVAILABLE (a GPU that is not there or cannot be used),
+ * FORKED, DEVICE. */
+STOCKADE_API stockade_status stockade_engine_set_devices(stockade_engine *engine, const uint32_t *devices,
+                                                         uint32_t count);
 
 typedef enum stockade_direction { STOCKADE_ENCRYPT = 0, STOCKADE_DECRYPT = 1 } stockade_direction;
 
@@ -265,7 +283,8 @@ typedef struct stockade_raw_options {
  * workers and an in-order writer overlap. Memory is bounded whatever the length. GCM ciphertext is followed by its 16-byte
  * tag. Decrypting GCM needs a regular output file: the plaintext is unauthenticated until the call returns OK, so write to
  * a temporary and rename it; on any error the output is truncated to where it began.
- * Errors: those of the one-message calls, and IO, INPUT_CHANGED, CANCELLED, MEMORY, MODE (GCM decryption to a pipe). */
+ * Errors: those of the one-message calls, and IO, INPUT_CHANGED, CANCELLED, MEMORY, MODE (GCM decryption to a pipe; with
+ * "cuda" CBC and CFB encryption and OFB, before anything is written). */
 STOCKADE_API stockade_status stockade_raw_encrypt_fd(const stockade_key *key, int in_fd, int out_fd,
                                                  stockade_raw_options *options, const stockade_engine *engine);
 STOCKADE_API stockade_status stockade_raw_decrypt_fd(const stockade_key *key, int in_fd, int out_fd,
@@ -344,6 +363,7 @@ STOCKADE_API int stockade_file_detect(const void *bytes, uint64_t length);
 /* ---- a Stockade file in pieces ---------------------------------------------------------------------------------- */
 
 /* A file that is made or opened front to back, from pieces that are handed in (push) or fetched (pull). Wiped when freed.
+ * With "cuda" every chunk goes to a GPU once it is complete, whatever the size of the pieces: small ones are slow there.
  * What `format` points to must stay until it is freed, and the engine too. A process that is forked while it has one must
  * not go on with it in both: that would seal different plaintext under one nonce. */
 typedef struct stockade_file stockade_file;
@@ -404,7 +424,7 @@ STOCKADE_API uint64_t stockade_reader_length(const stockade_reader *reader);
 STOCKADE_API uint64_t stockade_reader_header_length(const stockade_reader *reader);
 
 /* Reads `length` bytes at `offset` of the plaintext; fewer where it ends before that. On an error nothing is left in `out`.
- * Errors: NULL_POINTER, IO, CHUNK, MEMORY. */
+ * With "cuda" a GPU opens the chunks, be it one only. Errors: NULL_POINTER, IO, CHUNK, MEMORY. */
 STOCKADE_API stockade_status stockade_reader_read_at(const stockade_reader *reader, uint64_t offset, void *out,
                                                      uint64_t length, uint64_t *out_length, stockade_fault *fault);
 
@@ -440,8 +460,9 @@ typedef struct stockade_file_job {
 } stockade_file_job;
 
 /* Makes a Stockade file, or plain Cobblestone, of what `in_fd` holds from its position on, or opens one. Memory is bounded
- * whatever the length: two buffers of 256 KiB and a bit for each thread, and the same again where a pipe is involved; scrypt
- * takes 128 bytes times N for its time. Regular files are read and written by all workers by offset. Where the output is a
+ * whatever the length: two buffers of 256 KiB and a bit for each thread, and the same again where a pipe is involved; with
+ * "cuda" and "hybrid" 64 MiB of pinned memory for each GPU, as much of its own, and at most 256 MiB beside that; scrypt takes
+ * 128 bytes times N for its time. Regular files are read and written by all workers by offset. Where the output is a
  * pipe, chunks leave in order as they are authenticated, so some may be out when a later one fails: check the status.
  * A regular output is cut back on an error, unless it has a journal.
  * Errors: as stockade_file_create and stockade_file_update, IO, INPUT_CHANGED (also: since the interrupted job),
@@ -509,6 +530,90 @@ STOCKADE_API stockade_status stockade_header_rekey(const void *header, uint64_t 
 typedef int (*stockade_item)(void *context, uint64_t index);
 STOCKADE_API stockade_status stockade_for_each(uint64_t count, stockade_item item, void *context,
                                                const stockade_engine *engine);
+
+/* ---- GPUs ------------------------------------------------------------------------------------------------------- */
+
+/* A GPU that can be used, by number as in CUDA (CUDA_VISIBLE_DEVICES hides some). */
+typedef struct stockade_device {
+  char name[128];           /* such as "NVIDIA H200" */
+  char bus[16];             /* PCI address, such as "0000:3b:00.0" */
+  uint32_t capability;      /* compute capability: 90 for 9.0 */
+  uint32_t multiprocessors;
+  uint64_t memory;          /* bytes in all */
+  int usable;               /* kernels are built for it: compute capability 7.5 or newer */
+} stockade_device;
+
+/* By index from 0. Makes no CUDA context. Errors: NULL_POINTER, ARGUMENT (past the last), UNAVAILABLE (there is none at all;
+ * stockade_device_absence says why), FORKED, DEVICE. */
+STOCKADE_API stockade_status stockade_device_get(uint32_t index, stockade_device *device);
+
+/* Why stockade_device_get finds none, such as "no NVIDIA driver is installed"; empty if there is one. Never null. */
+STOCKADE_API const char *stockade_device_absence(void);
+
+/* ---- data in a GPU's memory --------------------------------------------------------------------------------------- */
+
+/* The stockade_device_ functions below work on data in the memory of one GPU, from cudaMalloc or whatever allocates like it.
+ * They put kernels into a CUDA stream and return before these have run: nothing is allocated on the GPU and nothing waits,
+ * so they can be captured into a CUDA graph. What a stream reports of work before or after them stays there for the caller.
+ * `in`, `out`, `aad`, `tag`, verdicts and the workspace are memory of the GPU, IVs are the host's and are not needed after
+ * the call. Input may be exactly the output. Any alignment will do; multiples of 16 bytes for `in` and `out` are two to
+ * three times as fast as others. The bytes are those of the calls for host memory. A key may be used by many threads
+ * and streams at once; the first such use of a key prepares it in host memory.
+ * Refused: CBC and CFB encryption and OFB, whose blocks depend on one another (MODE); memory that is not a GPU's, or of two
+ * GPUs (DEVICE_POINTER); a process that was forked after it had used a GPU (FORKED). */
+typedef struct stockade_device_queue {
+  uint64_t struct_size;    /* sizeof(stockade_device_queue) */
+  void *stream;            /* a cudaStream_t of the GPU that the data lies on; null for its default stream */
+  void *workspace;         /* memory of that GPU at a multiple of 16 bytes; may be null where none is needed */
+  uint64_t workspace_size; /* what is there: at least what stockade_device_workspace says, else OUTPUT_SIZE. It holds secrets
+                              afterwards; calls that may run at the same time must not share it. */
+} stockade_device_queue;
+
+/* How much workspace a message of `length` bytes needs on a device. `unit` is that of XTS, 0 for one unit.
+ * Errors: NULL_POINTER, ARGUMENT, UNAVAILABLE, FORKED, DEVICE. */
+STOCKADE_API stockade_status stockade_device_workspace(const stockade_key *key, stockade_direction direction,
+                                                       uint32_t device, uint64_t length, uint64_t unit,
+                                                       uint64_t *size);
+
+/* stockade_encrypt, stockade_decrypt and their forms for data units, without an engine. Errors: theirs, and OUTPUT_SIZE
+ * (workspace), UNAVAILABLE, DEVICE, DEVICE_POINTER, FORKED, MEMORY. */
+STOCKADE_API stockade_status stockade_device_encrypt(const stockade_key *key, const void *iv, uint64_t iv_length,
+                                                     const void *in, uint64_t length, void *out,
+                                                     const stockade_device_queue *queue);
+STOCKADE_API stockade_status stockade_device_decrypt(const stockade_key *key, const void *iv, uint64_t iv_length,
+                                                     const void *in, uint64_t length, void *out,
+                                                     const stockade_device_queue *queue);
+STOCKADE_API stockade_status stockade_device_encrypt_units(const stockade_key *key, const void *iv, uint64_t iv_length,
+                                                           uint64_t unit, const void *in, uint64_t length, void *out,
+                                                           const stockade_device_queue *queue);
+STOCKADE_API stockade_status stockade_device_decrypt_units(const stockade_key *key, const void *iv, uint64_t iv_length,
+                                                           uint64_t unit, const void *in, uint64_t length, void *out,
+                                                           const stockade_device_queue *queue);
+
+/* stockade_seal and stockade_open. `tag` is written or read by the GPU. Opening verifies first, and leaves 0 in `*verdict`
+ * (4-byte aligned memory of the GPU) if the tag is right; else another number, and `length` zeros in `out`.
+ * Errors: as above, and TAG_LENGTH, IV_LENGTH, DATA_TOO_LONG. */
+STOCKADE_API stockade_status stockade_device_seal(const stockade_key *key, const void *iv, uint64_t iv_length,
+                                                  const void *aad, uint64_t aad_length, const void *in, uint64_t length,
+                                                  void *out, void *tag, uint64_t tag_length,
+                                                  const stockade_device_queue *queue);
+STOCKADE_API stockade_status stockade_device_open(const stockade_key *key, const void *iv, uint64_t iv_length,
+                                                  const void *aad, uint64_t aad_length, const void *in, uint64_t length,
+                                                  void *out, const void *tag, uint64_t tag_length, uint32_t *verdict,
+                                                  const stockade_device_queue *queue);
+
+/* Many independent GCM messages in one launch, each with its own key, IV and lengths: for pages and records of up to some
+ * hundred KiB, of which messages of like length stand together best. All pointers of a message but `key` and `iv` are
+ * memory of the GPU. `staging` is host memory of at least stockade_device_many_size bytes and so is the workspace of the
+ * GPU; both must stay as they are until the stream has come past, and hold secrets. Pinned staging (cudaMallocHost) lets
+ * the call return at once. A message that is refused has its status and none is run then. Opening writes a verdict
+ * as above for each message. Errors: as for one message, and OUTPUT_SIZE (staging). */
+STOCKADE_API uint64_t stockade_device_many_size(uint64_t count);
+STOCKADE_API stockade_status stockade_device_seal_many(stockade_message *messages, uint64_t count, void *staging,
+                                                       uint64_t staging_size, const stockade_device_queue *queue);
+STOCKADE_API stockade_status stockade_device_open_many(stockade_message *messages, uint64_t count, uint32_t *verdicts,
+                                                       void *staging, uint64_t staging_size,
+                                                       const stockade_device_queue *queue);
 
 /* ---- what this machine would do -------------------------------------------------------------------------------- */
 

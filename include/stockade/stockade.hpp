@@ -135,11 +135,15 @@ class Engine {
  public:
   // The process default: the environment's wish, else every core, small inputs on the calling thread.
   Engine() noexcept = default;
-  // "auto", "serial" or "threads"; at most `threads`, 0 for the environment's number or every core.
+  // "auto", "serial", "threads", "cuda" or "hybrid"; at most `threads`, 0 for the environment's number or every core.
   explicit Engine(const char* name, std::uint32_t threads = 0) {
     stockade_engine* made = nullptr;
     require(stockade_engine_create(&made, name, threads));
     handle_.reset(made);
+  }
+  // The GPUs of a "cuda" or "hybrid" engine; none means all.
+  void set_devices(std::span<const std::uint32_t> devices) {
+    require(stockade_engine_set_devices(handle_.get(), devices.data(), static_cast<std::uint32_t>(devices.size())));
   }
   // Null for the process default.
   const stockade_engine* handle() const noexcept { return handle_.get(); }

@@ -143,6 +143,10 @@ void aes_expand_aesni(const uint8_t* key, uint32_t key_bytes, Schedule& schedule
   Xmm::copy_block(inverse + 16 * schedule.rounds, forward);
 }
 
+void aes_round_keys_aesni(const Schedule& schedule, uint32_t words[60]) {
+  __builtin_memcpy(words, schedule.bytes, 16 * (schedule.rounds + 1));
+}
+
 void aes_sequential_aesni(Chain mode, const Schedule& schedule, uint8_t chain[16], const uint8_t* in, uint8_t* out,
                           uint64_t blocks) {
   if (blocks == 0) return;
@@ -164,7 +168,7 @@ void aes_ecb_encrypt_aesni(const Schedule& schedule, const uint8_t* in, uint8_t*
 const Kernels kernels_aesni = {
     aes_expand_aesni,       aes_ecb_encrypt_aesni,  Rows<Xmm>::ecb_decrypt, aes_sequential_aesni,
     aes_lanes_aesni,        Rows<Xmm>::cbc_decrypt, Rows<Xmm>::cfb_decrypt, Rows<Xmm>::ctr,
-    Rows<Xmm>::xts_encrypt, Rows<Xmm>::xts_decrypt,
+    Rows<Xmm>::xts_encrypt, Rows<Xmm>::xts_decrypt, aes_round_keys_aesni,
 };
 
 }  // namespace stockade::aes

@@ -35,6 +35,9 @@ inline constexpr uint32_t max_lanes = 32;
 
 // FIPS 197 §5.2 key expansion of 16, 24 or 32 key bytes, for both directions.
 using ExpandFn = void (*)(const uint8_t* key, uint32_t key_bytes, Schedule& schedule);
+// The 4·(rounds + 1) words w of FIPS 197 §5.2 that the schedule was made of, their first byte in the low bits; the rest of
+// `words` is left alone. For engines whose kernels have a layout of their own. Constant-time in every row.
+using RoundKeysFn = void (*)(const Schedule& schedule, uint32_t words[60]);
 // SP 800-38A §6.1: out[i] = E(in[i]), or D.
 using EcbFn = void (*)(const Schedule& schedule, const uint8_t* in, uint8_t* out, uint64_t blocks, Stores stores);
 // One message of a sequential mode. `chain` is read and left as the next call needs it.
@@ -61,6 +64,7 @@ struct Kernels {
   ChainedFn cbc_decrypt, cfb_decrypt;
   CtrFn ctr;
   XtsFn xts_encrypt, xts_decrypt;
+  RoundKeysFn round_keys;
 };
 
 // One definition in each row's own file; a row whose file is not compiled for this machine's architecture is not listed.
@@ -72,12 +76,17 @@ extern const Kernels kernels_vaes512;
 
 // Shared with the portable row of GCM (aes_portable.cpp).
 void aes_expand_portable(const uint8_t* key, uint32_t key_bytes, Schedule& schedule);
+void aes_round_keys_portable(const Schedule& schedule, uint32_t words[60]);
 void aes_ecb_encrypt_portable(const Schedule& schedule, const uint8_t* in, uint8_t* out, uint64_t blocks,
                               Stores stores);
+
+// FIPS 197 §5.2 for the GPU's rows (aes_gpu.cpp): the first 4·(rounds + 1) words, each with its first byte in the low bits.
+void aes_expand_words_portable(const uint8_t* key, uint32_t key_bytes, uint32_t words[60]);
 
 // Shared by the three rows on AES instructions (aes_aesni.cpp): the schedule is rounds + 1 encryption round keys of 16
 // bytes from byte 0, then rounds + 1 keys of the equivalent inverse cipher (FIPS 197 §5.3.5) from byte 240.
 void aes_expand_aesni(const uint8_t* key, uint32_t key_bytes, Schedule& schedule);
+void aes_round_keys_aesni(const Schedule& schedule, uint32_t words[60]);
 void aes_sequential_aesni(Chain mode, const Schedule& schedule, uint8_t chain[16], const uint8_t* in, uint8_t* out,
                           uint64_t blocks);
 void aes_ecb_encrypt_aesni(const Schedule& schedule, const uint8_t* in, uint8_t* out, uint64_t blocks, Stores stores);

@@ -652,6 +652,31 @@ void aes_expand_portable(const uint8_t* key, uint32_t key_bytes, Schedule& sched
   schedule.rounds = rounds;
 }
 
+void aes_expand_words_portable(const uint8_t* key, uint32_t key_bytes, uint32_t words[60]) {
+  const uint32_t rounds = key_bytes / 4 + 6;
+  Secret<ExpandedKey> expanded;
+  expand_words(key, key_bytes, rounds, *expanded);
+  std::memcpy(words, expanded->w, 16 * (rounds + 1));
+}
+
+// Undoes round_key_block and the planes: the byte in row r and column c is at bit 16r + 4c of each plane's word.
+void aes_round_keys_portable(const Schedule& schedule, uint32_t words[60]) {
+  for (uint32_t round = 0; round <= schedule.rounds; ++round) {
+    uint32_t* const w = words + 4 * round;
+    for (uint32_t c = 0; c < 4; ++c) {
+      w[c] = 0;
+      for (uint32_t r = 0; r < 4; ++r) {
+        uint32_t byte = round > 0 ? 0x63 : 0;
+        for (uint32_t bit = 0; bit < planes; ++bit) {
+          const uint64_t plane = load_le64(schedule.bytes + 8 * (planes * round + bit));
+          byte ^= static_cast<uint32_t>(plane >> (16 * r + 4 * ((c + r * round) % 4)) & 1) << bit;
+        }
+        w[c] |= byte << 8 * r;
+      }
+    }
+  }
+}
+
 void aes_ecb_encrypt_portable(const Schedule& schedule, const uint8_t* in, uint8_t* out, uint64_t blocks,
                               Stores stores) {
   ecb<encrypt_blocks>(schedule, in, out, blocks, stores);
@@ -668,6 +693,7 @@ const Kernels kernels_portable = {
     .ctr = ctr,
     .xts_encrypt = xts<encrypt_blocks>,
     .xts_decrypt = xts<decrypt_blocks>,
+    .round_keys = aes_round_keys_portable,
 };
 
 }  // namespace stockade::aes

@@ -111,6 +111,10 @@ void key_expansion(const uint8_t* key, uint32_t key_bytes, Schedule& schedule) {
   }
 }
 
+void round_keys(const Schedule& schedule, uint32_t words[60]) {
+  std::memcpy(words, schedule.bytes, 16 * (schedule.rounds + 1));
+}
+
 // ---- cipher ----
 
 // §5.1.4.
@@ -340,6 +344,7 @@ const Kernels kernels_reference = {
     .ctr = ctr,
     .xts_encrypt = xts_encrypt,
     .xts_decrypt = xts_decrypt,
+    .round_keys = round_keys,
 };
 
 }  // namespace stockade::aes

@@ -100,7 +100,7 @@ void aes_lanes_vaes256(Chain mode, Lane* lanes, uint32_t count, uint64_t blocks)
 const Kernels kernels_vaes256 = {
     aes_expand_aesni,       Rows<Ymm>::ecb_encrypt, Rows<Ymm>::ecb_decrypt, aes_sequential_aesni,
     aes_lanes_vaes256,      Rows<Ymm>::cbc_decrypt, Rows<Ymm>::cfb_decrypt, Rows<Ymm>::ctr,
-    Rows<Ymm>::xts_encrypt, Rows<Ymm>::xts_decrypt,
+    Rows<Ymm>::xts_encrypt, Rows<Ymm>::xts_decrypt, aes_round_keys_aesni,
 };
 
 }  // namespace stockade::aes

@@ -101,7 +101,7 @@ void aes_lanes_vaes512(Chain mode, Lane* lanes, uint32_t count, uint64_t blocks)
 const Kernels kernels_vaes512 = {
     aes_expand_aesni,       Rows<Zmm>::ecb_encrypt, Rows<Zmm>::ecb_decrypt, aes_sequential_aesni,
     aes_lanes_vaes512,      Rows<Zmm>::cbc_decrypt, Rows<Zmm>::cfb_decrypt, Rows<Zmm>::ctr,
-    Rows<Zmm>::xts_encrypt, Rows<Zmm>::xts_decrypt,
+    Rows<Zmm>::xts_encrypt, Rows<Zmm>::xts_decrypt, aes_round_keys_aesni,
 };
 
 }  // namespace stockade::aes

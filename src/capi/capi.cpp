@@ -6,6 +6,7 @@
 #include "base/secret.h"
 #include "capi/arguments.h"
 #include "engine/cipher.h"
+#include "engine/cuda.h"
 #include "engine/handles.h"
 #include "engine/stream.h"
 #include "format/raw_file.h"
@@ -107,11 +108,7 @@ stockade_status stockade_key_create(stockade_key** key, stockade_mode mode, cons
   return status;
 }
 
-void stockade_key_free(stockade_key* key) {
-  if (key == nullptr) return;
-  stockade::wipe(key, sizeof *key);
-  delete key;
-}
+void stockade_key_free(stockade_key* key) { delete key; }
 
 stockade_mode stockade_key_mode(const stockade_key* key) { return key == nullptr ? STOCKADE_ECB : key->cipher.mode; }
 uint32_t stockade_key_bits(const stockade_key* key) { return key == nullptr ? 0 : key->cipher.bits; }
@@ -128,6 +125,25 @@ stockade_status stockade_engine_create(stockade_engine** engine, const char* nam
 }
 
 void stockade_engine_free(stockade_engine* engine) { delete engine; }
+
+const char* stockade_engine_name(const stockade_engine* engine) {
+  const Engine* found = nullptr;
+  return stockade::engine::kind_name(resolve(engine, &found) == STOCKADE_OK ? found->kind
+                                                                            : stockade::engine::Kind::automatic);
+}
+
+stockade_status stockade_engine_set_devices(stockade_engine* engine, const uint32_t* devices, uint32_t count) {
+  if (engine == nullptr || missing(devices, count)) return STOCKADE_ERROR_NULL_POINTER;
+  if (!stockade::engine::wants_gpus(engine->wish.kind)) return STOCKADE_ERROR_ARGUMENT;
+  uint64_t wanted = 0, usable = 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    if (devices[i] >= 64) return STOCKADE_ERROR_ARGUMENT;
+    wanted |= uint64_t{1} << devices[i];
+  }
+  const Status status = stockade::engine::usable_devices(wanted, usable);
+  if (status == STOCKADE_OK) engine->wish.devices = wanted;
+  return status;
+}
 
 stockade_status stockade_explain(const stockade_key* key, stockade_direction direction, uint64_t length,
                                  const stockade_engine* engine, char* text, size_t size) {

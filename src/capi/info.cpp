@@ -1,4 +1,5 @@
 // stockade.h: names of things, and what this machine would do.
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <iterator>
@@ -7,6 +8,7 @@
 #include "aes/aes_variants.h"
 #include "cpu/features.h"
 #include "cpu/machine.h"
+#include "engine/cuda.h"
 #include "engine/engine.h"
 #include "gcm/gcm_variants.h"
 #include "stockade/stockade.h"
@@ -73,6 +75,11 @@ constexpr StatusText status_texts[] = {
     {STOCKADE_ERROR_RANDOM, "STOCKADE_ERROR_RANDOM", "the operating system gives no random bytes"},
     {STOCKADE_ERROR_JOURNAL, "STOCKADE_ERROR_JOURNAL", "the journal is damaged or belongs to another job"},
     {STOCKADE_ERROR_LIBRARY, "STOCKADE_ERROR_LIBRARY", "libcrypto refused a function that the format needs"},
+    {STOCKADE_ERROR_DEVICE, "STOCKADE_ERROR_DEVICE", "the GPU or its driver reported an error"},
+    {STOCKADE_ERROR_DEVICE_MEMORY, "STOCKADE_ERROR_DEVICE_MEMORY", "the GPU has not enough free memory"},
+    {STOCKADE_ERROR_DEVICE_POINTER, "STOCKADE_ERROR_DEVICE_POINTER",
+     "a pointer that is not to memory of the GPU where such is wanted"},
+    {STOCKADE_ERROR_FORKED, "STOCKADE_ERROR_FORKED", "the process was forked after it had used a GPU"},
 };
 
 const StatusText* find(const stockade_status& status) {
@@ -94,6 +101,8 @@ constexpr EngineText engine_texts[] = {
     {engine::Kind::automatic, "every core for large inputs, the calling thread for small ones"},
     {engine::Kind::serial, "the calling thread"},
     {engine::Kind::threads, "every core for whatever can be cut, however small"},
+    {engine::Kind::cuda, "GPUs alone"},
+    {engine::Kind::hybrid, "GPUs and every core together"},
 };
 
 #define STOCKADE_STRING(x) #x
@@ -255,6 +264,27 @@ stockade_status stockade_engine_get(uint32_t index, const char** name, const cha
   *summary = engine_texts[index].summary;
   return STOCKADE_OK;
 }
+
+stockade_status stockade_device_get(uint32_t index, stockade_device* device) {
+  if (device == nullptr) return STOCKADE_ERROR_NULL_POINTER;
+  stockade::gpu::Runtime& runtime = *engine::backend().runtime;
+  uint32_t count = 0;
+  if (const Status status = runtime.count(count); status != STOCKADE_OK) return status;
+  if (index >= count) return STOCKADE_ERROR_ARGUMENT;
+  stockade::gpu::DeviceFacts facts;
+  if (const Status status = runtime.facts(index, facts); status != STOCKADE_OK) return status;
+  *device = {};
+  std::memcpy(device->name, facts.name, std::min(sizeof device->name, sizeof facts.name) - 1);
+  static_assert(sizeof device->bus == sizeof facts.bus);
+  std::memcpy(device->bus, facts.bus, sizeof device->bus);
+  device->capability = facts.capability;
+  device->multiprocessors = facts.multiprocessors;
+  device->memory = facts.memory;
+  device->usable = facts.capability >= engine::least_capability;
+  return STOCKADE_OK;
+}
+
+const char* stockade_device_absence(void) { return engine::backend().runtime->absence(); }
 
 const char* stockade_build(void) {
   return "compiler=" STOCKADE_COMPILER " optimized=" STOCKADE_OPTIMIZED " assertions=" STOCKADE_ASSERTIONS

@@ -25,7 +25,7 @@ struct CipherKey {
 // KEY_LENGTH, WEAK_KEY, UNKNOWN_NAME, UNAVAILABLE. `force` as in stockade_key_create.
 Status make_key(CipherKey& key, stockade_mode mode, const uint8_t* bytes, uint64_t length, const char* force);
 
-// Who would run one message of `length` bytes.
+// Who would run one message of `length` bytes. Of an engine with GPUs the plan names the most lanes that it would have.
 Plan plan_message(const CipherKey& key, stockade_direction direction, uint64_t length, bool in_place,
                   const Engine& engine);
 
@@ -48,17 +48,25 @@ Status open(const CipherKey& key, const uint8_t* iv, uint64_t iv_length, const u
 Status check_message(const CipherKey& key, const uint8_t* iv, uint64_t iv_length, const uint8_t* in, uint64_t length,
                      const uint8_t* out);
 
+// What seal and open refuse: MODE, IV_LENGTH, TAG_LENGTH, DATA_TOO_LONG, OVERLAP.
+Status check_sealed(const CipherKey& key, stockade_direction direction, const uint8_t* iv, uint64_t iv_length,
+                    const uint8_t* aad, uint64_t aad_length, const uint8_t* in, uint64_t length, const uint8_t* out,
+                    const uint8_t* tag, uint64_t tag_length);
+
 // Part of a message, from a block boundary on: `chain` belongs to its first block and is left for the block behind it.
-// Only the end of a message may have a length that is no multiple of 16 (XTS: and is then at least 17 long).
-void crypt_span(const aes::Key& key, stockade_direction direction, uint8_t chain[16], const uint8_t* in, uint8_t* out,
-                uint64_t length, const Engine& engine);
+// Only the end of a message may have a length that is no multiple of 16 (XTS: and is then at least 17 long). Engines of the
+// CPU cannot fail here. With `cuda`: MODE for what must be done block after block, UNAVAILABLE, DEVICE, DEVICE_MEMORY, MEMORY,
+// FORKED; `out` is then all zeros, or as it was where nothing had been written.
+Status crypt_span(const aes::Key& key, stockade_direction direction, uint8_t chain[16], const uint8_t* in, uint8_t* out,
+                  uint64_t length, const Engine& engine);
 
 // The same for GCM, from data block `first_block`; the ciphertext is added to the hash `y`.
-void gcm_span(const gcm::Key& key, stockade_direction direction, const uint8_t j0[16], uint64_t first_block,
-              uint8_t y[16], const uint8_t* in, uint8_t* out, uint64_t length, const Engine& engine);
+Status gcm_span(const gcm::Key& key, stockade_direction direction, const uint8_t j0[16], uint64_t first_block,
+                uint8_t y[16], const uint8_t* in, uint8_t* out, uint64_t length, const Engine& engine);
 
 // stockade_encrypt_many and stockade_decrypt_many for the messages whose status is OK on entry, and which have a key
-// and no null pointers; others are left alone. Writes each message's status. Allocates nothing.
+// and no null pointers; others are left alone. Writes each message's status. Engines of the CPU allocate nothing. With
+// `cuda`, messages that must be done block after block end with MODE, and those that a device fails at with its status.
 void crypt_many(stockade_direction direction, stockade_message* messages, uint64_t count, const Engine& engine);
 
 }  // namespace stockade::engine

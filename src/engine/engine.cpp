@@ -8,6 +8,7 @@
 
 #include "aes/aes_variants.h"
 #include "cpu/features.h"
+#include "engine/cuda.h"
 #include "gcm/gcm_variants.h"
 
 namespace stockade::engine {
@@ -28,7 +29,7 @@ Status parse_row(const Variants& variants, std::string_view name, std::string_vi
 }
 
 Status parse_kind(std::string_view name, Kind& kind) {
-  for (const Kind known : {Kind::automatic, Kind::serial, Kind::threads}) {
+  for (const Kind known : {Kind::automatic, Kind::serial, Kind::threads, Kind::cuda, Kind::hybrid}) {
     if (name != kind_name(known)) continue;
     kind = known;
     return STOCKADE_OK;
@@ -65,6 +66,8 @@ Environment read_environment() {
   found.status = parse_force(variable("STOCKADE_FORCE"), found);
   const std::string_view threads = variable("STOCKADE_THREADS");
   if (found.status == STOCKADE_OK && !threads.empty()) found.status = parse_threads(threads, found.threads);
+  const std::string_view devices = variable("STOCKADE_DEVICES");
+  if (found.status == STOCKADE_OK && !devices.empty()) found.status = parse_devices(devices, found.devices);
   const cpu::Mask mask = cpu::environment_mask();
   if (found.status == STOCKADE_OK && !mask.valid) found.status = STOCKADE_ERROR_UNKNOWN_NAME;
   found.usable = cpu::detected() & ~mask.hidden;
@@ -79,6 +82,10 @@ const char* kind_name(Kind kind) {
       return "serial";
     case Kind::threads:
       return "threads";
+    case Kind::cuda:
+      return "cuda";
+    case Kind::hybrid:
+      return "hybrid";
     default:
       return "auto";
   }
@@ -102,6 +109,19 @@ Status parse_force(std::string_view text, Environment& environment) {
   return STOCKADE_OK;
 }
 
+Status parse_devices(std::string_view text, uint64_t& devices) {
+  devices = 0;
+  while (true) {
+    const size_t comma = std::min(text.find(','), text.size());
+    uint32_t number = 0;
+    const auto [stop, error] = std::from_chars(text.data(), text.data() + comma, number);
+    if (error != std::errc() || stop != text.data() + comma || number >= 64) return STOCKADE_ERROR_ARGUMENT;
+    devices |= uint64_t{1} << number;
+    if (comma == text.size()) return STOCKADE_OK;
+    text.remove_prefix(comma + 1);
+  }
+}
+
 Status make_engine(const char* name, uint32_t threads, Engine& engine) {
   const Environment& wish = environment();
   if (wish.status != STOCKADE_OK) return wish.status;
@@ -110,10 +130,14 @@ Status make_engine(const char* name, uint32_t threads, Engine& engine) {
   if (name != nullptr) {
     if (const Status status = parse_kind(name, kind); status != STOCKADE_OK) return status;
   }
+  if (wants_gpus(kind)) {
+    uint64_t usable = 0;
+    if (const Status status = usable_devices(wish.devices, usable); status != STOCKADE_OK) return status;
+  }
   if (threads == 0) threads = wish.threads;
   // What OMP_NUM_THREADS says, else the cores that the process may run on.
   if (threads == 0) threads = std::clamp<uint32_t>(static_cast<uint32_t>(omp_get_max_threads()), 1, max_threads);
-  engine = {kind, kind == Kind::serial ? 1 : threads};
+  engine = {kind, kind == Kind::serial ? 1 : threads, wish.devices};
   return STOCKADE_OK;
 }
 

@@ -11,24 +11,28 @@
 
 namespace stockade::engine {
 
-enum class Kind : uint32_t { automatic, serial, threads };
+// The last two use GPUs: alone, or beside the CPU's cores. `automatic` does not: data in host memory reaches a GPU through a
+// bus that a few cores outrun.
+enum class Kind : uint32_t { automatic, serial, threads, cuda, hybrid };
 
-// "auto", "serial", "threads".
+// "auto", "serial", "threads", "cuda", "hybrid".
 const char* kind_name(Kind kind);
 
 // The wish: what stockade_engine holds.
 struct Engine {
   Kind kind;
-  uint32_t threads;  // at least 1
+  uint32_t threads;      // of the CPU; at least 1
+  uint64_t devices = 0;  // GPUs by number, as a bit mask; 0: all
 };
 
-// What STOCKADE_FORCE, STOCKADE_THREADS and STOCKADE_MASK say, read once. `status` is UNKNOWN_NAME or ARGUMENT for a
+// What STOCKADE_FORCE, STOCKADE_THREADS, STOCKADE_DEVICES and STOCKADE_MASK say, read once. `status` is UNKNOWN_NAME or ARGUMENT for a
 // value that cannot be obeyed; every call that would consult it then returns that status.
 struct Environment {
   Status status;
   std::string_view aes_row, gcm_row;  // names in the tables; empty: choose
   Kind kind;
   uint32_t threads;  // 0: not given
+  uint64_t devices;  // 0: not given
   cpu::Features usable;
 };
 const Environment& environment();
@@ -37,12 +41,16 @@ const Environment& environment();
 // engine.
 Status parse_force(std::string_view text, Environment& environment);
 
+// "0,2": numbers of GPUs below 64, as a bit mask. ARGUMENT.
+Status parse_devices(std::string_view text, uint64_t& devices);
+
+// UNAVAILABLE for `cuda` and `hybrid` where no GPU can be used; FORKED.
 Status make_engine(const char* name, uint32_t threads, Engine& engine);
 Status default_engine(const Engine** engine);
 
 // The decision for one job.
 struct Plan {
-  Kind kind;         // serial or threads
+  Kind kind;         // not automatic
   uint32_t workers;  // 1 for serial
   aes::Stores stores;
   const char* why;  // static text that ends the sentence "N bytes ..."
@@ -55,7 +63,8 @@ struct Plan {
 // Shorter work stays on the calling thread unless workers are asked for.
 inline constexpr uint64_t split_bytes = uint64_t{128} << 10;
 
-// `bytes` of work in all, `parts` the most pieces it can be cut into, `in_place` whether output replaces input.
+// `bytes` of work in all, `parts` the most pieces it can be cut into, `in_place` whether output replaces input. What engines
+// with GPUs do with the CPU is planned as for `threads`; their lanes are the business of engine/cuda.h.
 Plan make_plan(const Engine& engine, uint64_t bytes, uint64_t parts, bool in_place);
 
 // Calls body(context, begin, end, worker) until [0, items) is covered, in runs of about `grain` items; workers are

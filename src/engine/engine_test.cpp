@@ -32,7 +32,7 @@ TEST(Force, takes_every_name_that_exists) {
     EXPECT_EQ(parse_force(std::string("gcm:") + row.name, found), STOCKADE_OK);
     EXPECT_EQ(found.gcm_row, row.name);
   }
-  for (const Kind kind : {Kind::automatic, Kind::serial, Kind::threads}) {
+  for (const Kind kind : {Kind::automatic, Kind::serial, Kind::threads, Kind::cuda, Kind::hybrid}) {
     Environment found{};
     EXPECT_EQ(parse_force(std::string("engine:") + kind_name(kind), found), STOCKADE_OK);
     EXPECT_EQ(found.kind, kind);

@@ -33,7 +33,8 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds patience{100};
 // What a job with an input of unknown length is planned as.
 constexpr uint64_t unknown_bytes = uint64_t{1} << 40;
-// All buffers of a job together, unless that is less than three. Only XTS data units of megabytes come near.
+// All buffers of a job together but those of lanes, unless that is less than three. Only XTS data units of megabytes, and runs
+// as long as lanes like them, come near.
 constexpr uint64_t memory_limit = uint64_t{256} << 20;
 // Keeps the data of a buffer aligned behind the file_margin bytes before it.
 constexpr uint64_t lead = 64;
@@ -157,7 +158,7 @@ bool await_ready(int fd, short event, Monitor& monitor) {
 class Source {
  public:
   // IO.
-  Status open(FileJob& job) {
+  Status open(const FileJob& job) {
     fd_ = job.in_fd;
     if (::fstat(fd_, &stat_) != 0) return STOCKADE_ERROR_IO;
     regular_ = S_ISREG(stat_.st_mode);
@@ -169,10 +170,11 @@ class Source {
     start_ = static_cast<uint64_t>(position) + job.in_skip;
     const auto size = static_cast<uint64_t>(stat_.st_size);
     length_ = size > start_ ? size - start_ : 0;
-    job.first_run = std::min(job.first_run, last_run(length_, job.run_bytes));
-    next_ = job.first_run * job.run_bytes;
     return STOCKADE_OK;
   }
+
+  // Where reading in turn begins. Only for regular files.
+  void skip(uint64_t bytes) { next_ = bytes; }
 
   const struct stat& stat() const { return stat_; }
   bool regular() const { return regular_; }
@@ -295,7 +297,6 @@ class Sink {
     }
     if (::fstat(fd_, &stat_) != 0) return STOCKADE_ERROR_IO;
     regular_ = S_ISREG(stat_.st_mode);
-    if (job.first_run != 0) written_.store(job.lead_length + job.first_run * out_run_bytes(job));
     if (!regular_) return STOCKADE_OK;
     const int flags = ::fcntl(fd_, F_GETFL);
     position_ = ::lseek(fd_, 0, SEEK_CUR);
@@ -313,6 +314,8 @@ class Sink {
   // Whether writes may come in any order.
   bool by_offset() const { return by_offset_; }
   uint64_t written() const { return written_.load(std::memory_order_relaxed); }
+  // What stands there already.
+  void skip(uint64_t bytes) { written_.store(bytes); }
 
   // IO if the file could not be cut back later. Where it ends stays the same.
   Status check_revocable() const { return ::ftruncate(fd_, stat_.st_size) == 0 ? STOCKADE_OK : STOCKADE_ERROR_IO; }
@@ -402,19 +405,20 @@ struct Slot {
 // One job: the three stages that a run goes through, and the ways to order them.
 class Transfer {
  public:
-  Transfer(FileJob& job, FileWork& work, Source& source, Sink& sink)
+  Transfer(FileJob& job, FileWork& work, Source& source, Sink& sink, Crew& crew)
       : job_(job),
         work_(work),
         source_(source),
         sink_(sink),
+        crew_(crew),
         monitor_(job, source.length()),
         next_run_(job.first_run) {}
 
-  Status run(const Engine& engine);
+  Status run();
 
-  // The stages. False if the job has failed; the monitor knows why.
+  // The stages. False if the job has failed; the monitor knows why. `worker` is its number in the crew.
   bool fill(Slot& slot);
-  bool apply(Slot& slot);
+  bool apply(Slot& slot, uint32_t worker);
   bool put(Slot& slot, Clock::duration* waited = nullptr);
 
   Monitor& monitor() { return monitor_; }
@@ -436,8 +440,9 @@ class Transfer {
     return job_.lead_length + run.offset / job_.run_bytes * out_run_bytes(job_);
   }
   bool prepare(Slot& slot);
+  bool borrow(Slot& slot, Lane& lane);
   bool fill_at(uint64_t index, uint64_t runs, Slot& slot);
-  void move(const Engine& engine);
+  void move();
   void move_in_turn(Slot& slot);
   void move_by_offset(Plan plan);
   void move_claimed(uint32_t worker, uint64_t runs);
@@ -453,6 +458,7 @@ class Transfer {
   FileWork& work_;
   Source& source_;
   Sink& sink_;
+  Crew& crew_;
   Monitor monitor_;
 
   // Of workers that claim their runs: the next one, and the ones that are not done yet (`idle` for a worker without one).
@@ -505,9 +511,18 @@ bool Transfer::prepare(Slot& slot) {
   return true;
 }
 
+// Puts the buffers of a slot into the memory of a lane. False if that is too small.
+bool Transfer::borrow(Slot& slot, Lane& lane) {
+  const Lane::HostRoom room = lane.lend();
+  if (slot_bytes() > room.size || std::max(slot_bytes() - lead, out_slot_bytes()) > room.size) return false;
+  slot.run.data = room.in + lead;
+  slot.run.out = room.out;
+  return true;
+}
+
 // Reads file_reserve bytes further than a run goes, which shows whether it is the last one.
 bool Transfer::fill(Slot& slot) {
-  if (!prepare(slot)) return false;
+  if (slot.run.data == nullptr && !prepare(slot)) return false;
   FileRun& run = slot.run;
   std::memcpy(run.data - file_margin, *carry_, file_margin + ahead_);
   uint64_t got;
@@ -535,7 +550,7 @@ bool Transfer::fill_at(uint64_t index, uint64_t runs, Slot& slot) {
   return source_.read_at(run.offset - before, run.data - before, before + run.length, monitor_);
 }
 
-bool Transfer::apply(Slot& slot) {
+bool Transfer::apply(Slot& slot, uint32_t worker) {
   FileRun& run = slot.run;
   const Status status = guarded([&] {
     if (run.last) {
@@ -546,7 +561,7 @@ bool Transfer::apply(Slot& slot) {
       transformed_ = run.offset + run.length;
     }
     run.out_length = job_.out_run_bytes != 0 && !run.last ? job_.out_run_bytes : run.length;
-    return work_.transform(run);
+    return work_.transform(run, {crew_, crew_.lane(worker)});
   });
   if (status != STOCKADE_OK) monitor_.fail(status);
   if (run.last) end_ = out_offset(run) + run.out_length;
@@ -563,7 +578,7 @@ bool Transfer::put(Slot& slot, Clock::duration* waited) {
 
 // `slot` is filled.
 void Transfer::move_in_turn(Slot& slot) {
-  while (apply(slot) && put(slot) && !slot.run.last && fill(slot)) {
+  while (apply(slot, 0) && put(slot) && !slot.run.last && fill(slot)) {
   }
 }
 
@@ -641,7 +656,8 @@ class Crowding {
 void Transfer::move_claimed(uint32_t worker, uint64_t runs) {
   const WriteSignals held;
   Slot slot{};
-  if (!prepare(slot)) return;
+  Lane* const lane = crew_.lane(worker);
+  if ((lane == nullptr || !borrow(slot, *lane)) && !prepare(slot)) return;
   Crowding crowding;
   while (!monitor_.stopped()) {
     const uint64_t index = claim(worker);
@@ -649,7 +665,7 @@ void Transfer::move_claimed(uint32_t worker, uint64_t runs) {
     const Clock::time_point begin = Clock::now();
     Clock::duration waited{};
     // What fails stays claimed: no checkpoint may count it as done.
-    if (!fill_at(index, runs, slot) || !apply(slot) || !put(slot, &waited)) return;
+    if (!fill_at(index, runs, slot) || !apply(slot, worker) || !put(slot, &waited)) return;
     const Clock::duration pause = crowding.note(waited, Clock::now() - begin - waited);
     release(worker);
     check_in();
@@ -705,7 +721,9 @@ class Ring {
     const std::lock_guard lock(mutex_);
     try {
       threads_.emplace_back([this] { read_runs(); });
-      while (threads_.size() <= workers) threads_.emplace_back([this] { transform_runs(); });
+      while (threads_.size() <= workers) {
+        threads_.emplace_back([this, worker = static_cast<uint32_t>(threads_.size() - 1)] { transform_runs(worker); });
+      }
     } catch (const std::exception&) {
       closed_ = threads_.size() < 2;
     }
@@ -723,9 +741,9 @@ class Ring {
     }
   }
 
-  void transform_runs() {
+  void transform_runs(uint32_t worker) {
     while (Place* const place = claim()) {
-      if (!transfer_.apply(place->slot)) return close();
+      if (!transfer_.apply(place->slot, worker)) return close();
       pass(*place, transformed);
     }
   }
@@ -793,16 +811,21 @@ class Ring {
   bool closed_ = false;  // nothing more is to be done
 };
 
-void Transfer::move(const Engine& engine) {
-  const bool sized = source_.sized();
+void Transfer::move() {
   const uint64_t most = std::max<uint64_t>(1, memory_limit / (slot_bytes() + out_slot_bytes()));
   if (job_.first_run == 0 && !sink_.write(0, job_.lead, job_.lead_length, monitor_)) return;
-  Plan plan = make_plan(engine, sized ? source_.length() : unknown_bytes, sized ? count_runs() : unknown_bytes, true);
-  plan.workers = static_cast<uint32_t>(std::clamp<uint64_t>(plan.workers, 1, most));
-  if (sized && sink_.by_offset() && !job_.in_order && (plan.workers > 1 || job_.first_run != 0 || job_.checkpoint)) {
+  Plan plan = crew_.plan();
+  if (source_.sized() && sink_.by_offset() && !job_.in_order &&
+      (plan.workers > 1 || job_.first_run != 0 || job_.checkpoint)) {
+    // Lanes bring buffers with them.
+    const uint64_t others = std::min<uint64_t>(plan.workers - crew_.lanes(), most);
+    plan.workers = static_cast<uint32_t>(std::max<uint64_t>(crew_.lanes() + others, 1));
     return move_by_offset(plan);
   }
+  plan.workers = static_cast<uint32_t>(std::clamp<uint64_t>(plan.workers, 1, most));
   Slot first{};
+  const bool alone = plan.workers == 1 && crew_.lanes() != 0;
+  if (alone && !borrow(first, *crew_.lane(0))) first = {};
   if (!fill(first)) return;
   if (plan.workers > 1 && !first.run.last) {
     const uint32_t workers = job_.in_order ? 1 : plan.workers;
@@ -823,12 +846,13 @@ void Transfer::conclude() {
   if (source_.settle(monitor_.done(), monitor_) && sink_.exists()) sink_.settle(monitor_);
 }
 
-Status Transfer::run(const Engine& engine) {
+Status Transfer::run() {
   monitor_.tick(true);
   if (!monitor_.stopped()) {
     const WriteSignals held;
     const Status status = guarded([&] {
-      move(engine);
+      if (crew_.lanes() != 0) work_.prepare_lanes();
+      move();
       return STOCKADE_OK;
     });
     if (status != STOCKADE_OK) monitor_.fail(status);
@@ -842,6 +866,58 @@ Status Transfer::run(const Engine& engine) {
   if (status == STOCKADE_ERROR_IO) errno = error;
   return status;
 }
+
+// The workers of a job. MODE, and those of Crew::gather.
+Status gather(Crew& crew, const FileJob& job, const FileWork& work, const Source& source, const Engine& engine) {
+  const bool sized = source.sized();
+  const uint64_t length = sized ? source.length() : unknown_bytes;
+  const uint64_t runs = sized ? last_run(length, job.run_bytes) + 1 : unknown_bytes;
+  if (!wants_gpus(engine.kind) || work.lane_use() == LaneUse::worker) return crew.gather(engine, length, runs, true);
+  if (work.lane_use() == LaneUse::none && engine.kind == Kind::cuda) return STOCKADE_ERROR_MODE;
+  return crew.gather({Kind::automatic, engine.threads}, length, runs, true);
+}
+
+// How many of the job's runs are done as one: as long as lanes like them, but all workers shall have some.
+uint64_t runs_at_once(const Crew& crew, const FileJob& job, const Source& source) {
+  if (crew.lanes() == 0) return 1;
+  const uint64_t length = source.sized() ? source.length() : unknown_bytes;
+  const uint64_t longest =
+      Lane::capacity(crew.piece_bytes(job.run_bytes)) / std::max(job.run_bytes, out_run_bytes(job));
+  return std::max<uint64_t>(1, std::min(longest, length / crew.plan().workers / job.run_bytes));
+}
+
+// The same job with several of its runs as one.
+class WiderJob {
+ public:
+  // `length` is that of the input, where it is known.
+  WiderJob(const FileJob& job, uint64_t runs_at_once, uint64_t length)
+      : job_(job), given_(job), runs_at_once_(runs_at_once), runs_(last_run(length, job.run_bytes) + 1) {
+    job_.run_bytes *= runs_at_once;
+    job_.out_run_bytes *= runs_at_once;
+    job_.first_run = std::min(job.first_run / runs_at_once, last_run(length, job_.run_bytes));
+    if (job.checkpoint == nullptr) return;
+    job_.checkpoint_context = this;
+    job_.checkpoint = [](void* context, uint64_t runs) {
+      const auto& self = *static_cast<const WiderJob*>(context);
+      return self.given_.checkpoint(self.given_.checkpoint_context, std::min(runs * self.runs_at_once_, self.runs_));
+    };
+  }
+  WiderJob(const WiderJob&) = delete;
+  WiderJob& operator=(const WiderJob&) = delete;
+
+  FileJob& job() { return job_; }
+  // What has become of it.
+  void report(FileJob& job) const {
+    job.first_run = job_.first_run * runs_at_once_;
+    job.in_length = job_.in_length;
+    job.out_length = job_.out_length;
+  }
+
+ private:
+  FileJob job_;
+  const FileJob& given_;
+  const uint64_t runs_at_once_, runs_;
+};
 
 }  // namespace
 
@@ -864,7 +940,18 @@ Status run_file(FileJob& job, FileWork& work, const Engine& engine) {
   if (sink.exists() && same_file(source.stat(), sink.stat())) return STOCKADE_ERROR_OVERLAP;
   if (source.sized()) status = work.check(source.length());
   if (status == STOCKADE_OK && job.only_regular_output) status = sink.check_revocable();
-  return status == STOCKADE_OK ? Transfer(job, work, source, sink).run(engine) : status;
+  Crew crew;
+  if (status == STOCKADE_OK) status = gather(crew, job, work, source, engine);
+  if (status != STOCKADE_OK) return status;
+  job.first_run = std::min(job.first_run, last_run(source.length(), job.run_bytes));
+  WiderJob wider(job, runs_at_once(crew, job, source), source.length());
+  if (wider.job().first_run != 0) {
+    source.skip(wider.job().first_run * wider.job().run_bytes);
+    sink.skip(job.lead_length + wider.job().first_run * out_run_bytes(wider.job()));
+  }
+  status = Transfer(wider.job(), work, source, sink, crew).run();
+  wider.report(job);
+  return status;
 }
 
 }  // namespace stockade::engine

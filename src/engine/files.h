@@ -4,6 +4,8 @@
 //  - regular files and work that can be split: every worker reads and writes its own runs by offset;
 //  - anything else: a reader, the workers and an in-order writer (the calling thread) overlap over a ring of buffers.
 //    The engine's number of threads is that of the workers, for the other two mostly wait.
+// A worker with a lane (engine/cuda.h) has it transform its runs, which then are longer. Where it reads and writes by offset,
+// it does so in the lane's own pinned memory, and the device copies from and to there; the ring's buffers are copied once more.
 #pragma once
 
 #include <sys/stat.h>
@@ -11,6 +13,7 @@
 #include <cstdint>
 
 #include "base/status.h"
+#include "engine/cuda.h"
 #include "engine/engine.h"
 
 namespace stockade::engine {
@@ -29,11 +32,18 @@ struct FileRun {
   uint8_t* data;    // in place: file_margin bytes before it hold the input before this run (unless the offset is 0)
   uint64_t length;
   bool last;
-  // Where the output goes: `data` itself, or with FileJob::out_run_bytes a buffer of its own.
+  // Where the output goes: `data` itself; or, with FileJob::out_run_bytes or in a lane's memory, a buffer of its own.
   uint8_t* out;
   // Of the output: out_run_bytes, but for the last run the same as `length`. `transform` may change that of the last run,
   // by up to file_margin upwards (with out_run_bytes: to whatever corresponds to `length`, and file_margin more).
   uint64_t out_length;
+};
+
+// What a work does with the GPUs of an engine.
+enum class LaneUse {
+  none,    // nothing can be done there: `cuda` refuses the job with MODE, and `hybrid` does it with the CPU
+  worker,  // `transform` uses the lane of the worker that calls it; not for jobs that are in_order
+  inside   // it has been given the engine itself, and the workers need no lanes
 };
 
 // The meaning of the bytes. `check` and `finish` are called once each, `finish` last.
@@ -43,8 +53,12 @@ class FileWork {
   // Whether an input of this length, kept bytes included, can be done at all; at least that it has FileJob::kept_bytes.
   // Comes before anything is written if the length is known (regular files), else with the end of the input.
   virtual Status check(uint64_t length) = 0;
-  // Transforms a run from `data` to `out`. Unless the job is in_order, called by many threads at once and in any order.
-  virtual Status transform(FileRun& run) = 0;
+  virtual LaneUse lane_use() const = 0;
+  // Called once before all runs if there are workers with lanes: makes what these need of the key.
+  virtual void prepare_lanes() {}
+  // Transforms a run from `data` to `out`, with the lane of `worker` if it has one, and by itself what that leaves.
+  // Unless the job is in_order, called by many threads at once and in any order.
+  virtual Status transform(FileRun& run, const Worker& worker) = 0;
   // After all runs: `length` bytes were given to `transform`; `kept` are the FileJob::kept_bytes that followed them.
   // Writes FileJob::added_bytes to `added`.
   virtual Status finish(uint64_t length, const uint8_t* kept, uint8_t* added) = 0;
@@ -66,7 +80,9 @@ struct FileJob {
   int in_fd;
   int out_fd;
   bool discards_output;  // there is no out_fd: the work is all
-  uint64_t run_bytes;    // at least file_margin
+  // At least file_margin. Where there are lanes, several such runs are transformed as one; the numbers of runs in
+  // first_run and `checkpoint` are of these.
+  uint64_t run_bytes;
   // Of output for a run of run_bytes, in a buffer of its own; 0: as many, in place. If the job is in_order, it is the most
   // that a run may become.
   uint64_t out_run_bytes;
@@ -103,7 +119,7 @@ struct FileJob {
 // error a regular output that has been touched is cut back to where the job began, and positions are left where they
 // were as far as they can be. SIGPIPE and SIGXFSZ do not reach the process from the writes made here.
 // Errors: those of `work`, and IO (with errno), INPUT_CHANGED, CANCELLED, MEMORY, MODE, OVERLAP (one file for both
-// ends).
+// ends); with `cuda` UNAVAILABLE, DEVICE, DEVICE_MEMORY, FORKED.
 Status run_file(FileJob& job, FileWork& work, const Engine& engine);
 
 }  // namespace stockade::engine

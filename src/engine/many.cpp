@@ -3,6 +3,7 @@
 
 #include "base/bytes.h"
 #include "engine/cipher.h"
+#include "engine/cuda.h"
 #include "engine/handles.h"
 
 namespace stockade::engine {
@@ -37,13 +38,15 @@ uint64_t cost_of(const stockade_message& message) {
 // What stays the same throughout one call.
 struct Job {
   stockade_direction direction;
-  uint64_t cut_from;  // splitting messages of this many bytes and more are cut, the others run whole
+  uint64_t cut_from;             // splitting messages of this many bytes and more are cut, the others run whole
+  bool sequential_only = false;  // the others have been run
 
   bool cuts(const stockade_message& message) const {
     return message.status == STOCKADE_OK && message.length >= cut_from && !is_sequential(message, direction);
   }
   bool runs_whole(const stockade_message& message) const {
-    return message.status == STOCKADE_OK && message.length < cut_from && !is_sequential(message, direction);
+    return !sequential_only && message.status == STOCKADE_OK && message.length < cut_from &&
+           !is_sequential(message, direction);
   }
 };
 
@@ -78,7 +81,7 @@ Survey survey(const Job& job, stockade_message* messages, uint64_t count) {
     stockade_message& message = messages[i];
     if (message.status != STOCKADE_OK) continue;
     if (!is_sequential(message, job.direction)) {
-      if (message.length >= job.cut_from) continue;
+      if (!job.runs_whole(message)) continue;
       ++found.whole_count;
       found.whole_cost += cost_of(message);
       continue;
@@ -217,16 +220,134 @@ uint64_t run_cut(Job& job, stockade_message* messages, uint64_t count, const Eng
   return cost;
 }
 
-}  // namespace
-
-void crypt_many(stockade_direction direction, stockade_message* messages, uint64_t count, const Engine& engine) {
-  Job job{direction, UINT64_MAX};
-  const uint64_t cost = engine.threads > 1 ? run_cut(job, messages, count, engine) : 0;
+// All but those that are cut.
+void run_uncut(const Job& job, stockade_message* messages, uint64_t count, uint64_t cost, const Engine& engine) {
   if (count <= chunk_messages) return run_chunk(job, messages, count, engine);
   const uint64_t chunk = std::clamp(count / (8 * uint64_t{engine.threads}), least_chunk, chunk_messages);
   const Plan plan = make_plan(engine, cost, (count + chunk - 1) / chunk, true);
   run(plan, count, chunk,
       [&](uint64_t begin, uint64_t end, uint32_t) { run_chunk(job, messages + begin, end - begin, one_thread); });
+}
+
+// ---- with lanes ----
+
+// Messages that a worker takes at a time.
+constexpr uint64_t most_packed = 128;
+
+Status check_one(stockade_direction direction, const stockade_message& message) {
+  const CipherKey& key = message.key->cipher;
+  const auto* const out = static_cast<const uint8_t*>(message.out);
+  if (key.mode != STOCKADE_GCM) {
+    return check_message(key, bytes(message.iv), message.iv_length, bytes(message.in), message.length, out);
+  }
+  return check_sealed(key, direction, bytes(message.iv), message.iv_length, bytes(message.aad), message.aad_length,
+                      bytes(message.in), message.length, out, bytes(message.tag), message.tag_length);
+}
+
+PackedMessage describe(stockade_message& message) {
+  const CipherKey& key = message.key->cipher;
+  const bool gcm = key.mode == STOCKADE_GCM;
+  PackedMessage packed{};
+  packed.aes = gcm ? nullptr : &key.aes;
+  packed.gcm = gcm ? &key.gcm : nullptr;
+  packed.in = bytes(message.in);
+  packed.out = static_cast<uint8_t*>(message.out);
+  packed.length = message.length;
+  packed.aad = bytes(message.aad);
+  packed.aad_length = message.aad_length;
+  packed.tag = static_cast<uint8_t*>(message.tag);
+  packed.tag_length = message.tag_length;
+  packed.status = &message.status;
+  packed.iv = bytes(message.iv);
+  packed.iv_length = message.iv_length;
+  return packed;
+}
+
+// At most most_packed.
+void run_packed(Crew& crew, Lane* lane, const Job& job, stockade_message* messages, uint64_t count,
+                const Engine& engine) {
+  PackedMessage packed[most_packed];
+  stockade_message* sources[most_packed];
+  uint64_t filled = 0;
+  for (uint64_t i = 0; i < count; ++i) {
+    if (!job.runs_whole(messages[i])) continue;
+    messages[i].status = check_one(job.direction, messages[i]);
+    if (messages[i].status != STOCKADE_OK) continue;
+    sources[filled] = &messages[i];
+    packed[filled++] = describe(messages[i]);
+  }
+  for (uint64_t i = 0; i < filled;) {
+    uint64_t done = 0;
+    const Status status =
+        crew.attempt(lane, [&](Lane& own) { return own.pack(job.direction, packed + i, filled - i, &done); });
+    if (status != STOCKADE_OK) {
+      for (; i < filled; ++i) sources[i]->status = status;
+      return;
+    }
+    if (done == 0) {
+      // For a core, or too long for this lane's buffers.
+      run_one(job.direction, *sources[i], crew.keeps_input() ? one_thread : engine);
+      done = 1;
+    }
+    i += done;
+  }
+}
+
+// Messages that no lane can run, and what is left for the CPU anyway.
+void run_sequential_ones(Job job, stockade_message* messages, uint64_t count, const Engine& engine) {
+  if (engine.kind == Kind::hybrid) {
+    job.sequential_only = true;
+    run_uncut(job, messages, count, UINT64_MAX, {Kind::automatic, engine.threads});
+    return;
+  }
+  for (uint64_t i = 0; i < count; ++i) {
+    stockade_message& message = messages[i];
+    if (message.status != STOCKADE_OK || !is_sequential(message, job.direction)) continue;
+    message.status = check_one(job.direction, message);
+    if (message.status == STOCKADE_OK) message.status = STOCKADE_ERROR_MODE;
+  }
+}
+
+void run_with_lanes(stockade_direction direction, stockade_message* messages, uint64_t count, const Engine& engine) {
+  Job job{direction, backend().run_bytes / 8};
+  uint64_t cost = 0, whole = 0;
+  for (uint64_t i = 0; i < count; ++i) {
+    if (job.cuts(messages[i])) {
+      run_one(direction, messages[i], engine);
+    } else if (job.runs_whole(messages[i])) {
+      cost += cost_of(messages[i]);
+      ++whole;
+    }
+  }
+  if (whole != 0) {
+    Crew crew;
+    const Status status = crew.gather(engine, cost, whole, true);
+    const uint64_t workers = crew.plan().workers;
+    const uint64_t chunk = std::clamp<uint64_t>(count / (4 * workers), 1, most_packed);
+    if (status == STOCKADE_OK && crew.lanes() == 0) {
+      return run_uncut(job, messages, count, cost, {Kind::automatic, engine.threads});
+    }
+    if (status == STOCKADE_OK) {
+      crew.run((count + chunk - 1) / chunk, [&](Lane* lane, uint64_t i) {
+        run_packed(crew, lane, job, messages + i * chunk, std::min(chunk, count - i * chunk), engine);
+        return STOCKADE_OK;
+      });
+    } else {
+      for (uint64_t i = 0; i < count; ++i) {
+        if (job.runs_whole(messages[i])) messages[i].status = status;
+      }
+    }
+  }
+  run_sequential_ones(job, messages, count, engine);
+}
+
+}  // namespace
+
+void crypt_many(stockade_direction direction, stockade_message* messages, uint64_t count, const Engine& engine) {
+  if (wants_gpus(engine.kind)) return run_with_lanes(direction, messages, count, engine);
+  Job job{direction, UINT64_MAX};
+  const uint64_t cost = engine.threads > 1 ? run_cut(job, messages, count, engine) : 0;
+  run_uncut(job, messages, count, cost, engine);
 }
 
 }  // namespace stockade::engine

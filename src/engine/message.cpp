@@ -4,12 +4,14 @@
 #include "aes/padding.h"
 #include "base/bytes.h"
 #include "engine/cipher.h"
+#include "engine/cuda.h"
 
 namespace stockade::engine {
 
 namespace {
 
 constexpr uint64_t block_bytes = aes::block_bytes;
+constexpr Engine one_thread{Kind::serial, 1};
 
 // Pieces begin at multiples of this: whole cache lines and whole steps of every kernel.
 constexpr uint64_t granule_bytes = 16 * block_bytes;
@@ -47,68 +49,100 @@ bool overlaps(const uint8_t* in, uint64_t in_length, const uint8_t* out, uint64_
   return in != out && ranges_overlap(in, in_length, out, out_length);
 }
 
-void run_pieces(const Plan& plan, const aes::Key& key, stockade_direction direction, uint8_t chain[16],
-                const uint8_t* in, uint8_t* out, uint64_t length) {
+// The key for the lanes of a crew that has any.
+template <typename Key>
+void prepare(const Crew& crew, const Key& key, LaneKey& lane_key) {
+  if (crew.lanes() != 0) make_lane_key(key, lane_key);
+}
+
+// Half of an output is no output. Before anything was written there is nothing to take back, and an input in its place stays.
+Status finish_pieces(Status status, bool begun, uint8_t* out, uint64_t length) {
+  if (status != STOCKADE_OK && begun) wipe(out, length);
+  return status;
+}
+
+Status run_pieces(Crew& crew, const aes::Key& key, stockade_direction direction, uint8_t chain[16], const uint8_t* in,
+                  uint8_t* out, uint64_t length) {
+  Secret<LaneKey> lane_key;
+  prepare(crew, key, *lane_key);
+  const Plan& plan = crew.plan();
   const bool chained = key.mode == STOCKADE_CBC || key.mode == STOCKADE_CFB;
   const bool keep = chained && in == out;
-  const Pieces pieces(length, granule_bytes, keep ? std::min<uint64_t>(plan.workers, max_kept_chains) : plan.workers);
+  const Pieces pieces(length, granule_bytes, keep ? std::min<uint64_t>(plan.workers, max_kept_chains) : plan.workers,
+                      crew.piece_bytes(piece_bytes));
   uint8_t kept[max_kept_chains][block_bytes];
   for (uint64_t i = 1; keep && i < pieces.count; ++i) {
     std::memcpy(kept[i], in + pieces.begin(i) - block_bytes, block_bytes);
   }
   Secret<uint8_t[16]> last_chain;
-  run(plan, pieces.count, 1, [&](uint64_t first, uint64_t end, uint32_t) {
-    for (uint64_t i = first; i < end; ++i) {
-      const uint64_t begin = pieces.begin(i);
-      aes::Range range{in + begin, out + begin, pieces.begin(i + 1) - begin, {}};
-      const uint8_t* const before = i == 0 || !chained ? chain : keep ? kept[i] : in + begin - block_bytes;
-      std::memcpy(range.chain, before, block_bytes);
-      aes::skip_blocks(key.mode, range.chain, begin / block_bytes);
-      aes::run_range(key, direction, range, plan.stores);
-      if (i + 1 == pieces.count) std::memcpy(*last_chain, range.chain, block_bytes);
-      wipe(range.chain, block_bytes);
-    }
+  const Status status = crew.run(pieces.count, [&](Lane* lane, uint64_t i) {
+    const uint64_t begin = pieces.begin(i);
+    aes::Range range{in + begin, out + begin, pieces.begin(i + 1) - begin, {}};
+    const uint8_t* const before = i == 0 || !chained ? chain : keep ? kept[i] : in + begin - block_bytes;
+    std::memcpy(range.chain, before, block_bytes);
+    aes::skip_blocks(key.mode, range.chain, begin / block_bytes);
+    const Status done =
+        crew.attempt(lane, [&](Lane& own) { return own.crypt(*lane_key, direction, range, crew.keeps_input()); });
+    if (done == STOCKADE_OK && range.length != 0) aes::run_range(key, direction, range, plan.stores);
+    if (i + 1 == pieces.count) std::memcpy(*last_chain, range.chain, block_bytes);
+    wipe(range.chain, block_bytes);
+    return done;
   });
-  std::memcpy(chain, *last_chain, block_bytes);
+  if (status == STOCKADE_OK) std::memcpy(chain, *last_chain, block_bytes);
+  return finish_pieces(status, true, out, length);
 }
 
 // Each piece is hashed from zero and multiplied by the power of H that the blocks behind it call for; the sum of those
 // is the hash of all, whoever comes first.
-void run_gcm_pieces(const Plan& plan, const gcm::Key& key, stockade_direction direction, const uint8_t j0[16],
-                    uint64_t first_block, uint8_t y[16], const uint8_t* in, uint8_t* out, uint64_t length) {
-  const Pieces pieces(length, granule_bytes, plan.workers, gcm_piece_bytes);
+Status run_gcm_pieces(Crew& crew, const gcm::Key& key, stockade_direction direction, const uint8_t j0[16],
+                      uint64_t first_block, uint8_t y[16], const uint8_t* in, uint8_t* out, uint64_t length) {
+  Secret<LaneKey> lane_key;
+  prepare(crew, key, *lane_key);
+  const Plan& plan = crew.plan();
+  const Pieces pieces(length, granule_bytes, plan.workers, crew.piece_bytes(gcm_piece_bytes));
   std::atomic<uint64_t> sum[2] = {0, 0};
-  run(plan, pieces.count, 1, [&](uint64_t first, uint64_t last, uint32_t) {
+  const Status status = crew.run(pieces.count, [&](Lane* lane, uint64_t i) {
     constexpr uint8_t zero[block_bytes] = {};
-    for (uint64_t i = first; i < last; ++i) {
-      const uint64_t begin = pieces.begin(i), end = pieces.begin(i + 1);
-      Secret<uint8_t[16]> part;
-      if (i == 0) std::memcpy(*part, y, block_bytes);
-      gcm::run_range(key, direction, j0, first_block + begin / block_bytes, *part, in + begin, out + begin, end - begin,
-                     plan.stores);
-      gcm::append_hash(key, *part, zero, (length - end + block_bytes - 1) / block_bytes);
-      sum[0].fetch_xor(load_le64(*part), std::memory_order_relaxed);
-      sum[1].fetch_xor(load_le64(*part + 8), std::memory_order_relaxed);
+    const uint64_t begin = pieces.begin(i), end = pieces.begin(i + 1);
+    Secret<GcmRange> part;
+    *part = {in + begin, out + begin, end - begin, first_block + begin / block_bytes, {}};
+    if (i == 0) std::memcpy(part->y, y, block_bytes);
+    const Status done =
+        crew.attempt(lane, [&](Lane& own) { return own.crypt(*lane_key, direction, j0, *part, crew.keeps_input()); });
+    if (done != STOCKADE_OK) return done;
+    if (part->length != 0) {
+      gcm::run_range(key, direction, j0, part->first_block, part->y, part->in, part->out, part->length, plan.stores);
     }
+    gcm::append_hash(key, part->y, zero, (length - end + block_bytes - 1) / block_bytes);
+    sum[0].fetch_xor(load_le64(part->y), std::memory_order_relaxed);
+    sum[1].fetch_xor(load_le64(part->y + 8), std::memory_order_relaxed);
+    return STOCKADE_OK;
   });
-  store_le64(y, sum[0].load(std::memory_order_relaxed));
-  store_le64(y + 8, sum[1].load(std::memory_order_relaxed));
+  if (status == STOCKADE_OK) {
+    store_le64(y, sum[0].load(std::memory_order_relaxed));
+    store_le64(y + 8, sum[1].load(std::memory_order_relaxed));
+  }
   wipe(sum, sizeof sum);
+  return finish_pieces(status, true, out, length);
 }
 
 // One whole GCM message, its full tag computed and not compared.
-void run_gcm(const gcm::Key& key, stockade_direction direction, const uint8_t* iv, uint64_t iv_length,
-             const uint8_t* aad, uint64_t aad_length, const uint8_t* in, uint64_t length, uint8_t* out, uint8_t tag[16],
-             const Engine& engine) {
-  const Plan plan = make_plan(engine, length, granules(length, granule_bytes), in == out);
-  if (plan.workers == 1) {
-    return gcm::run_message(key, direction, iv, iv_length, aad, aad_length, in, length, out, tag, plan.stores);
+Status run_gcm(const gcm::Key& key, stockade_direction direction, const uint8_t* iv, uint64_t iv_length,
+               const uint8_t* aad, uint64_t aad_length, const uint8_t* in, uint64_t length, uint8_t* out,
+               uint8_t tag[16], const Engine& engine) {
+  if (!wants_gpus(engine.kind)) {
+    const Plan plan = make_plan(engine, length, granules(length, granule_bytes), in == out);
+    if (plan.workers == 1) {
+      gcm::run_message(key, direction, iv, iv_length, aad, aad_length, in, length, out, tag, plan.stores);
+      return STOCKADE_OK;
+    }
   }
   Secret<uint8_t[16]> j0, y;
   gcm::derive_j0(key, iv, iv_length, *j0);
   gcm::hash_padded(key, *y, aad, aad_length);
-  run_gcm_pieces(plan, key, direction, *j0, 0, *y, in, out, length);
-  gcm::finish_tag(key, *j0, *y, aad_length, length, tag);
+  const Status status = gcm_span(key, direction, *j0, 0, *y, in, out, length, engine);
+  if (status == STOCKADE_OK) gcm::finish_tag(key, *j0, *y, aad_length, length, tag);
+  return status;
 }
 
 Status check_padded(const CipherKey& key, const uint8_t* iv, uint64_t iv_length, const uint8_t* in, uint64_t length,
@@ -135,11 +169,11 @@ Status check_units(const CipherKey& key, const uint8_t* iv, uint64_t iv_length, 
 
 // These two stand apart so that `crypt` costs the shortest messages as little as it can: what it does itself needs no
 // stack, and a plan would only say "the calling thread".
-[[gnu::noinline]] void crypt_planned(const aes::Key& key, stockade_direction direction, const uint8_t* iv,
-                                     const uint8_t* in, uint64_t length, uint8_t* out, const Engine& engine) {
+[[gnu::noinline]] Status crypt_planned(const aes::Key& key, stockade_direction direction, const uint8_t* iv,
+                                       const uint8_t* in, uint64_t length, uint8_t* out, const Engine& engine) {
   Secret<uint8_t[16]> chain;
   aes::start_chain(key, iv, 0, nullptr, *chain);
-  crypt_span(key, direction, *chain, in, out, length, engine);
+  return crypt_span(key, direction, *chain, in, out, length, engine);
 }
 
 [[gnu::noinline]] void crypt_short(const aes::Key& key, stockade_direction direction, const uint8_t* iv,
@@ -151,14 +185,39 @@ Status check_units(const CipherKey& key, const uint8_t* iv, uint64_t iv_length, 
 }
 
 // Few long units: each is cut, one after the other.
-void run_long_units(const aes::Key& key, stockade_direction direction, uint8_t number[16], uint64_t unit,
-                    const uint8_t* in, uint8_t* out, uint64_t length, const Engine& engine) {
+Status run_long_units(const aes::Key& key, stockade_direction direction, uint8_t number[16], uint64_t unit,
+                      const uint8_t* in, uint8_t* out, uint64_t length, const Engine& engine) {
   for (uint64_t done = 0; done < length; done += std::min(unit, length - done)) {
     Secret<uint8_t[16]> chain;
     aes::start_chain(key, number, 0, nullptr, *chain);
-    crypt_span(key, direction, *chain, in + done, out + done, std::min(unit, length - done), engine);
+    const uint64_t bytes = std::min(unit, length - done);
+    const Status status = crypt_span(key, direction, *chain, in + done, out + done, bytes, engine);
+    if (status != STOCKADE_OK) return finish_pieces(status, done != 0, out, length);
     add_le128(number, 1);
   }
+  return STOCKADE_OK;
+}
+
+// Many units: each worker has some.
+Status run_many_units(Crew& crew, const aes::Key& key, stockade_direction direction, const uint8_t number[16],
+                      uint64_t unit, const uint8_t* in, uint8_t* out, uint64_t length) {
+  Secret<LaneKey> lane_key;
+  prepare(crew, key, *lane_key);
+  const Plan& plan = crew.plan();
+  const Pieces pieces(length, unit, plan.workers, crew.piece_bytes(piece_bytes));
+  const Status status = crew.run(pieces.count, [&](Lane* lane, uint64_t i) {
+    const uint64_t begin = pieces.begin(i);
+    UnitRange range{in + begin, out + begin, pieces.begin(i + 1) - begin, unit, {}};
+    std::memcpy(range.number, number, sizeof range.number);
+    add_le128(range.number, begin / unit);
+    const Status done =
+        crew.attempt(lane, [&](Lane& own) { return own.crypt_units(*lane_key, direction, range, crew.keeps_input()); });
+    if (done == STOCKADE_OK && range.length != 0) {
+      aes::run_units(key, direction, range.number, unit, range.in, range.out, range.length, plan.stores);
+    }
+    return done;
+  });
+  return finish_pieces(status, true, out, length);
 }
 
 }  // namespace
@@ -194,7 +253,8 @@ Status make_key(CipherKey& key, stockade_mode mode, const uint8_t* bytes, uint64
 Plan plan_message(const CipherKey& key, stockade_direction direction, uint64_t length, bool in_place,
                   const Engine& engine) {
   const bool splits = key.mode == STOCKADE_GCM || aes::splits(key.mode, direction);
-  return make_plan(engine, length, splits ? granules(length, granule_bytes) : 1, in_place);
+  const Plan plan = make_plan(engine, length, splits ? granules(length, granule_bytes) : 1, in_place);
+  return wants_gpus(engine.kind) ? plan_lanes(engine, length, splits, plan) : plan;
 }
 
 Status check_message(const CipherKey& key, const uint8_t* iv, uint64_t iv_length, const uint8_t* in, uint64_t length,
@@ -206,32 +266,45 @@ Status check_message(const CipherKey& key, const uint8_t* iv, uint64_t iv_length
   return STOCKADE_OK;
 }
 
-void crypt_span(const aes::Key& key, stockade_direction direction, uint8_t chain[16], const uint8_t* in, uint8_t* out,
-                uint64_t length, const Engine& engine) {
-  const uint64_t parts = aes::splits(key.mode, direction) ? granules(length, granule_bytes) : 1;
-  const Plan plan = make_plan(engine, length, parts, in == out);
-  if (plan.workers > 1) return run_pieces(plan, key, direction, chain, in, out, length);
+Status crypt_span(const aes::Key& key, stockade_direction direction, uint8_t chain[16], const uint8_t* in, uint8_t* out,
+                  uint64_t length, const Engine& engine) {
+  const bool splits = aes::splits(key.mode, direction);
+  if (engine.kind == Kind::cuda && !splits) return STOCKADE_ERROR_MODE;
+  Crew crew;
+  // No part at all can be a lane's where each block needs the one before it.
+  const uint64_t parts = splits ? granules(length, granule_bytes) : wants_gpus(engine.kind) ? 0 : 1;
+  if (const Status status = crew.gather(engine, length, parts, in == out); status != STOCKADE_OK) return status;
+  const Plan& plan = crew.plan();
+  if (plan.workers > 1 || crew.lanes() != 0) return run_pieces(crew, key, direction, chain, in, out, length);
   aes::Range range{in, out, length, {}};
   std::memcpy(range.chain, chain, block_bytes);
   aes::run_range(key, direction, range, plan.stores);
   std::memcpy(chain, range.chain, block_bytes);
   wipe(range.chain, block_bytes);
+  return STOCKADE_OK;
 }
 
-void gcm_span(const gcm::Key& key, stockade_direction direction, const uint8_t j0[16], uint64_t first_block,
-              uint8_t y[16], const uint8_t* in, uint8_t* out, uint64_t length, const Engine& engine) {
-  const Plan plan = make_plan(engine, length, granules(length, granule_bytes), in == out);
-  if (plan.workers > 1) return run_gcm_pieces(plan, key, direction, j0, first_block, y, in, out, length);
+Status gcm_span(const gcm::Key& key, stockade_direction direction, const uint8_t j0[16], uint64_t first_block,
+                uint8_t y[16], const uint8_t* in, uint8_t* out, uint64_t length, const Engine& engine) {
+  Crew crew;
+  const Status status = crew.gather(engine, length, granules(length, granule_bytes), in == out);
+  if (status != STOCKADE_OK) return status;
+  const Plan& plan = crew.plan();
+  if (plan.workers > 1 || crew.lanes() != 0) {
+    return run_gcm_pieces(crew, key, direction, j0, first_block, y, in, out, length);
+  }
   gcm::run_range(key, direction, j0, first_block, y, in, out, length, plan.stores);
+  return STOCKADE_OK;
 }
 
 Status crypt(const CipherKey& key, stockade_direction direction, const uint8_t* iv, uint64_t iv_length,
              const uint8_t* in, uint64_t length, uint8_t* out, const Engine& engine) {
   const Status status = check_message(key, iv, iv_length, in, length, out);
   if (status != STOCKADE_OK || length == 0) return status;
-  if (engine.kind == Kind::threads || length >= split_bytes) {
-    crypt_planned(key.aes, direction, iv, in, length, out, engine);
-  } else if (key.mode == STOCKADE_ECB) {
+  if (engine.kind == Kind::threads || wants_gpus(engine.kind) || length >= split_bytes) {
+    return crypt_planned(key.aes, direction, iv, in, length, out, engine);
+  }
+  if (key.mode == STOCKADE_ECB) {
     const aes::Kernels& kernels = *key.aes.variant->kernels;
     const auto run = direction == STOCKADE_ENCRYPT ? kernels.ecb_encrypt : kernels.ecb_decrypt;
     run(key.aes.data, in, out, length / block_bytes, aes::Stores::ordinary);
@@ -254,8 +327,13 @@ Status encrypt_padded(const CipherKey& key, const uint8_t* iv, uint64_t iv_lengt
   aes::start_chain(key.aes, iv, 0, nullptr, *chain);
   if (used != 0) std::memcpy(*last, in + whole, used);
   aes::pad_block(*last, used);
-  if (whole != 0) crypt_span(key.aes, STOCKADE_ENCRYPT, *chain, in, out, whole, engine);
-  crypt_span(key.aes, STOCKADE_ENCRYPT, *chain, *last, out + whole, block_bytes, engine);
+  if (engine.kind == Kind::cuda && !aes::splits(key.mode, STOCKADE_ENCRYPT)) return STOCKADE_ERROR_MODE;
+  if (whole != 0) {
+    const Status done = crypt_span(key.aes, STOCKADE_ENCRYPT, *chain, in, out, whole, engine);
+    if (done != STOCKADE_OK) return done;
+  }
+  // One block is no work for anybody else.
+  crypt_span(key.aes, STOCKADE_ENCRYPT, *chain, *last, out + whole, block_bytes, one_thread);
   *out_length = needed;
   return STOCKADE_OK;
 }
@@ -268,7 +346,8 @@ Status decrypt_padded(const CipherKey& key, const uint8_t* iv, uint64_t iv_lengt
   if (status != STOCKADE_OK) return status;
   Secret<uint8_t[16]> chain;
   aes::start_chain(key.aes, iv, 0, nullptr, *chain);
-  crypt_span(key.aes, STOCKADE_DECRYPT, *chain, in, out, length, engine);
+  const Status done = crypt_span(key.aes, STOCKADE_DECRYPT, *chain, in, out, length, engine);
+  if (done != STOCKADE_OK) return done;
   const uint32_t padding = aes::padding_length(out + length - block_bytes);
   if (padding == 0) {
     wipe(out, length);
@@ -285,42 +364,17 @@ Status crypt_units(const CipherKey& key, stockade_direction direction, const uin
   uint8_t number[block_bytes];
   std::memcpy(number, iv, sizeof number);
   if (unit >= piece_bytes && length / unit < 4 * uint64_t{engine.threads}) {
-    run_long_units(key.aes, direction, number, unit, in, out, length, engine);
-    return STOCKADE_OK;
+    return run_long_units(key.aes, direction, number, unit, in, out, length, engine);
   }
-  const Plan plan = make_plan(engine, length, granules(length, unit), in == out);
-  const Pieces pieces(length, unit, plan.workers);
-  run(plan, pieces.count, 1, [&](uint64_t first, uint64_t last, uint32_t) {
-    const uint64_t begin = pieces.begin(first), end = pieces.begin(last);
-    uint8_t own_number[block_bytes];
-    std::memcpy(own_number, number, sizeof own_number);
-    add_le128(own_number, begin / unit);
-    aes::run_units(key.aes, direction, own_number, unit, in + begin, out + begin, end - begin, plan.stores);
-  });
-  return STOCKADE_OK;
+  Crew crew;
+  const Status gathered = crew.gather(engine, length, granules(length, unit), in == out);
+  if (gathered != STOCKADE_OK) return gathered;
+  return run_many_units(crew, key.aes, direction, number, unit, in, out, length);
 }
 
-Status seal(const CipherKey& key, const uint8_t* iv, uint64_t iv_length, const uint8_t* aad, uint64_t aad_length,
-            const uint8_t* in, uint64_t length, uint8_t* out, uint8_t* tag, uint64_t tag_length, const Engine& engine) {
-  if (key.mode != STOCKADE_GCM) return STOCKADE_ERROR_MODE;
-  if (const Status status = gcm::check(iv_length, aad_length, length, tag_length); status != STOCKADE_OK) {
-    return status;
-  }
-  if (overlaps(in, length, out, length) || ranges_overlap(iv, iv_length, out, length) ||
-      ranges_overlap(aad, aad_length, out, length) || ranges_overlap(tag, tag_length, out, length) ||
-      ranges_overlap(tag, tag_length, in, length) || ranges_overlap(tag, tag_length, iv, iv_length) ||
-      ranges_overlap(tag, tag_length, aad, aad_length)) {
-    return STOCKADE_ERROR_OVERLAP;
-  }
-  uint8_t full_tag[block_bytes];
-  run_gcm(key.gcm, STOCKADE_ENCRYPT, iv, iv_length, aad, aad_length, in, length, out, full_tag, engine);
-  std::memcpy(tag, full_tag, tag_length);
-  return STOCKADE_OK;
-}
-
-Status open(const CipherKey& key, const uint8_t* iv, uint64_t iv_length, const uint8_t* aad, uint64_t aad_length,
-            const uint8_t* in, uint64_t length, uint8_t* out, const uint8_t* tag, uint64_t tag_length,
-            const Engine& engine) {
+Status check_sealed(const CipherKey& key, stockade_direction direction, const uint8_t* iv, uint64_t iv_length,
+                    const uint8_t* aad, uint64_t aad_length, const uint8_t* in, uint64_t length, const uint8_t* out,
+                    const uint8_t* tag, uint64_t tag_length) {
   if (key.mode != STOCKADE_GCM) return STOCKADE_ERROR_MODE;
   if (const Status status = gcm::check(iv_length, aad_length, length, tag_length); status != STOCKADE_OK) {
     return status;
@@ -329,9 +383,32 @@ Status open(const CipherKey& key, const uint8_t* iv, uint64_t iv_length, const u
       ranges_overlap(aad, aad_length, out, length) || ranges_overlap(tag, tag_length, out, length)) {
     return STOCKADE_ERROR_OVERLAP;
   }
+  // A tag that is written is output too.
+  const bool writes_over = direction == STOCKADE_ENCRYPT && (ranges_overlap(tag, tag_length, in, length) ||
+                                                             ranges_overlap(tag, tag_length, iv, iv_length) ||
+                                                             ranges_overlap(tag, tag_length, aad, aad_length));
+  return writes_over ? STOCKADE_ERROR_OVERLAP : STOCKADE_OK;
+}
+
+Status seal(const CipherKey& key, const uint8_t* iv, uint64_t iv_length, const uint8_t* aad, uint64_t aad_length,
+            const uint8_t* in, uint64_t length, uint8_t* out, uint8_t* tag, uint64_t tag_length, const Engine& engine) {
+  Status status = check_sealed(key, STOCKADE_ENCRYPT, iv, iv_length, aad, aad_length, in, length, out, tag, tag_length);
+  if (status != STOCKADE_OK) return status;
+  uint8_t full_tag[block_bytes];
+  status = run_gcm(key.gcm, STOCKADE_ENCRYPT, iv, iv_length, aad, aad_length, in, length, out, full_tag, engine);
+  if (status == STOCKADE_OK) std::memcpy(tag, full_tag, tag_length);
+  return status;
+}
+
+Status open(const CipherKey& key, const uint8_t* iv, uint64_t iv_length, const uint8_t* aad, uint64_t aad_length,
+            const uint8_t* in, uint64_t length, uint8_t* out, const uint8_t* tag, uint64_t tag_length,
+            const Engine& engine) {
+  Status status = check_sealed(key, STOCKADE_DECRYPT, iv, iv_length, aad, aad_length, in, length, out, tag, tag_length);
+  if (status != STOCKADE_OK) return status;
   // The right tag of a message that is not authentic is what a forger is after.
   Secret<uint8_t[16]> full_tag;
-  run_gcm(key.gcm, STOCKADE_DECRYPT, iv, iv_length, aad, aad_length, in, length, out, *full_tag, engine);
+  status = run_gcm(key.gcm, STOCKADE_DECRYPT, iv, iv_length, aad, aad_length, in, length, out, *full_tag, engine);
+  if (status != STOCKADE_OK) return status;
   if (equal_constant_time(*full_tag, tag, tag_length)) return STOCKADE_OK;
   wipe(out, length);
   return STOCKADE_ERROR_AUTHENTICATION;

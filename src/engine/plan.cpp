@@ -31,7 +31,8 @@ Plan make_plan(const Engine& engine, uint64_t bytes, uint64_t parts, bool in_pla
   if (engine.threads <= 1) return {Kind::serial, 1, stores, "and one thread to run on"};
   if (parts <= 1) return {Kind::serial, 1, stores, "that cannot be cut"};
   auto workers = static_cast<uint32_t>(std::min<uint64_t>(engine.threads, parts));
-  if (engine.kind == Kind::threads) return {Kind::threads, workers, stores, "and an engine that cuts whatever it can"};
+  if (engine.kind != Kind::automatic)
+    return {Kind::threads, workers, stores, "and an engine that cuts whatever it can"};
   workers = static_cast<uint32_t>(std::min<uint64_t>(workers, 1 + bytes / split_bytes));
   return {Kind::threads, workers, stores, above_split, bytes};
 }

@@ -86,7 +86,15 @@ Status Stream::update(const uint8_t* in, uint64_t length, uint8_t* out, uint64_t
     if (const Status status = keep(in, length); status != STOCKADE_OK) return status;
   }
   finish_aad();
-  if (length != 0 && !opening()) blockwise() ? update_blocks(in, length, out, written) : update_bytes(in, length, out);
+  if (length != 0 && !opening()) {
+    const Status status = blockwise() ? update_blocks(in, length, out, written) : update_bytes(in, length, out);
+    if (status != STOCKADE_OK) {
+      // What the message has become is not known any more.
+      ended_ = true;
+      wipe(out, written);
+      return status;
+    }
+  }
   *out_length = written;
   return STOCKADE_OK;
 }
@@ -99,9 +107,9 @@ void Stream::finish_aad() {
 
 void Stream::hash_last_block(uint64_t used) { gcm::hash_padded(key_.gcm, state_->hash, state_->last_block, used); }
 
-void Stream::span(const uint8_t* in, uint8_t* out, uint64_t length) {
+Status Stream::span(const uint8_t* in, uint8_t* out, uint64_t length) {
   if (!gcm()) return crypt_span(key_.aes, direction_, state_->chain, in, out, length, engine_);
-  gcm_span(key_.gcm, direction_, state_->j0, total_ / block_bytes, state_->hash, in, out, length, engine_);
+  return gcm_span(key_.gcm, direction_, state_->j0, total_ / block_bytes, state_->hash, in, out, length, engine_);
 }
 
 // The key stream for a block of which not all bytes have come (SP 800-38A §6.3 to §6.5, SP 800-38D §6.5).
@@ -130,22 +138,23 @@ void Stream::use_key_stream(const uint8_t* in, uint8_t* out, uint64_t length) {
   if (gcm() && used + length == block_bytes) hash_last_block(block_bytes);
 }
 
-void Stream::update_bytes(const uint8_t* in, uint64_t length, uint8_t* out) {
+Status Stream::update_bytes(const uint8_t* in, uint64_t length, uint8_t* out) {
   const uint64_t used = total_ % block_bytes;
   const uint64_t first = used == 0 ? 0 : std::min(length, block_bytes - used);
   if (first != 0) use_key_stream(in, out, first);
   const uint64_t whole = (length - first) / block_bytes * block_bytes;
   if (whole != 0) {
-    span(in + first, out + first, whole);
+    if (const Status status = span(in + first, out + first, whole); status != STOCKADE_OK) return status;
     total_ += whole;
   }
   const uint64_t done = first + whole;
-  if (done == length) return;
+  if (done == length) return STOCKADE_OK;
   begin_key_stream();
   use_key_stream(in + done, out + done, length - done);
+  return STOCKADE_OK;
 }
 
-void Stream::update_blocks(const uint8_t* in, uint64_t length, uint8_t* out, uint64_t written) {
+Status Stream::update_blocks(const uint8_t* in, uint64_t length, uint8_t* out, uint64_t written) {
   State& state = *state_;
   total_ += length;
   if (held_ != 0 && written != 0) {
@@ -153,7 +162,7 @@ void Stream::update_blocks(const uint8_t* in, uint64_t length, uint8_t* out, uin
     const uint64_t first = std::min(written, (held_ + block_bytes - 1) / block_bytes * block_bytes);
     const uint64_t taken = first > held_ ? first - held_ : 0;
     std::memcpy(state.held + held_, in, taken);
-    span(state.held, out, first);
+    if (const Status status = span(state.held, out, first); status != STOCKADE_OK) return status;
     held_ = held_ + taken - first;
     std::memmove(state.held, state.held + first, held_);
     in += taken;
@@ -161,9 +170,12 @@ void Stream::update_blocks(const uint8_t* in, uint64_t length, uint8_t* out, uin
     out += first;
     written -= first;
   }
-  if (written != 0) span(in, out, written);
+  if (written != 0) {
+    if (const Status status = span(in, out, written); status != STOCKADE_OK) return status;
+  }
   std::memcpy(state.held + held_, in + written, length - written);
   held_ += length - written;
+  return STOCKADE_OK;
 }
 
 Status Stream::keep(const uint8_t* in, uint64_t length) {
@@ -207,17 +219,17 @@ Status Stream::finish_blocks(uint8_t* out, uint64_t out_size, uint64_t* out_leng
   if (padding_ == STOCKADE_PADDING_PKCS7) return finish_padded(out, out_size, out_length);
   if (key_.mode == STOCKADE_XTS ? total_ < block_bytes : held_ != 0) return STOCKADE_ERROR_DATA_LENGTH;
   if (out_size < held_) return STOCKADE_ERROR_OUTPUT_SIZE;
-  if (held_ != 0) span(state_->held, out, held_);
-  *out_length = held_;
-  return STOCKADE_OK;
+  const Status status = held_ != 0 ? span(state_->held, out, held_) : STOCKADE_OK;
+  if (status == STOCKADE_OK) *out_length = held_;
+  return status;
 }
 
 Status Stream::finish_padded(uint8_t* out, uint64_t out_size, uint64_t* out_length) {
   if (out_size < block_bytes) return STOCKADE_ERROR_OUTPUT_SIZE;
   aes::pad_block(state_->held, held_);
-  span(state_->held, out, block_bytes);
-  *out_length = block_bytes;
-  return STOCKADE_OK;
+  const Status status = span(state_->held, out, block_bytes);
+  if (status == STOCKADE_OK) *out_length = block_bytes;
+  return status;
 }
 
 Status Stream::finish_unpadded(uint8_t* out, uint64_t out_size, uint64_t* out_length) {
@@ -225,7 +237,8 @@ Status Stream::finish_unpadded(uint8_t* out, uint64_t out_size, uint64_t* out_le
   // The stream stays as it is, for the caller may come back with a larger buffer.
   Secret<uint8_t[block_bytes]> chain, block;
   std::memcpy(*chain, state_->chain, block_bytes);
-  crypt_span(key_.aes, direction_, *chain, state_->held, *block, block_bytes, engine_);
+  const Status status = crypt_span(key_.aes, direction_, *chain, state_->held, *block, block_bytes, engine_);
+  if (status != STOCKADE_OK) return status;
   const uint32_t padding = aes::padding_length(*block);
   if (padding == 0) return STOCKADE_ERROR_PADDING;
   const uint64_t length = block_bytes - padding;
@@ -240,7 +253,10 @@ Status Stream::finish_open(uint8_t* out, uint64_t out_size, uint64_t* out_length
   if (out_size < total_) return STOCKADE_ERROR_OUTPUT_SIZE;
   Secret<uint8_t[block_bytes]> full_tag;
   uint8_t* const kept = kept_.data();
-  if (total_ != 0) gcm_span(key_.gcm, direction_, state_->j0, 0, state_->hash, kept, kept, total_, engine_);
+  if (total_ != 0) {
+    const Status status = gcm_span(key_.gcm, direction_, state_->j0, 0, state_->hash, kept, kept, total_, engine_);
+    if (status != STOCKADE_OK) return status;
+  }
   gcm::finish_tag(key_.gcm, state_->j0, state_->hash, aad_total_, total_, *full_tag);
   if (!equal_constant_time(*full_tag, tag, tag_length)) return STOCKADE_ERROR_AUTHENTICATION;
   if (total_ != 0) std::memcpy(out, kept, total_);

@@ -47,11 +47,11 @@ class Stream {
 
   void finish_aad();
   void hash_last_block(uint64_t used);
-  void span(const uint8_t* in, uint8_t* out, uint64_t length);
+  Status span(const uint8_t* in, uint8_t* out, uint64_t length);
   void begin_key_stream();
   void use_key_stream(const uint8_t* in, uint8_t* out, uint64_t length);
-  void update_bytes(const uint8_t* in, uint64_t length, uint8_t* out);
-  void update_blocks(const uint8_t* in, uint64_t length, uint8_t* out, uint64_t written);
+  Status update_bytes(const uint8_t* in, uint64_t length, uint8_t* out);
+  Status update_blocks(const uint8_t* in, uint64_t length, uint8_t* out, uint64_t written);
   Status keep(const uint8_t* in, uint64_t length);
 
   Status finish(uint8_t* out, uint64_t out_size, uint64_t* out_length, uint8_t* tag, uint64_t tag_length);
@@ -69,8 +69,8 @@ class Stream {
   uint64_t total_ = 0;     // bytes taken
   uint64_t held_ = 0;      // of them in state_->held
   bool aad_done_ = false;  // an update has come
-  bool ended_ = false;
-  SecretBuffer kept_;  // opening: the first total_ bytes are the ciphertext
+  bool ended_ = false;     // by `final`, or by a device that failed
+  SecretBuffer kept_;      // opening: the first total_ bytes are the ciphertext
 };
 
 }  // namespace stockade::engine

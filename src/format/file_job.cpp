@@ -139,7 +139,8 @@ class StreamWork final : public engine::FileWork {
  public:
   explicit StreamWork(FileStream& stream) : stream_(stream) {}
   Status check(uint64_t) override { return STOCKADE_OK; }
-  Status transform(engine::FileRun& run) override {
+  engine::LaneUse lane_use() const override { return engine::LaneUse::inside; }
+  Status transform(engine::FileRun& run, const engine::Worker&) override {
     uint64_t last = 0;
     const std::span<uint8_t> room(run.out, room_);
     Status status = stream_.update({run.data, run.length}, room, &run.out_length);
@@ -185,8 +186,9 @@ Status run(engine::FileJob& made, engine::FileWork& work, const engine::Engine& 
 // Armor in either direction. `prefix` is what has been read of a stream.
 Status run_armored(const FileFormat& format, stockade_direction direction, engine::FileJob made, Bytes prefix,
                    stockade_file_job& job, const engine::Engine& engine, RandomSource& random) {
-  // The chunks of a run; the pipeline overlaps them with reading and writing.
-  FileStream stream(format, direction, {engine::Kind::serial, 1});
+  // The chunks of a run; the pipeline overlaps them with reading and writing. What GPUs alone shall do, they do there too.
+  const bool on_gpus = engine.kind == engine::Kind::cuda;
+  FileStream stream(format, direction, on_gpus ? engine : engine::Engine{engine::Kind::serial, 1});
   Status status = stream.start(random);
   if (status != STOCKADE_OK) return report(job, status);
   StreamWork work(stream);
@@ -387,11 +389,12 @@ Status conclude_verification(Status status, CheckWork& work, stockade_file_job& 
 // An armored file to a list of its bad chunks: the armor is taken off in order, and what comes of it handed to a CheckWork.
 class ArmoredCheckWork final : public engine::FileWork {
  public:
-  explicit ArmoredCheckWork(const FileFormat& format) : format_(format) {}
+  ArmoredCheckWork(const FileFormat& format, const engine::Engine& engine) : format_(format), engine_(engine) {}
   Status check(uint64_t) override { return STOCKADE_OK; }
+  engine::LaneUse lane_use() const override { return engine::LaneUse::inside; }
   Status finish(uint64_t, const uint8_t*, uint8_t*) override { return STOCKADE_OK; }
 
-  Status transform(engine::FileRun& run) override {
+  Status transform(engine::FileRun& run, const engine::Worker&) override {
     stockade_fault fault = make_fault(STOCKADE_OK);
     Status armor = decoder_.update({run.data, run.length}, waiting_, fault);
     if (armor == STOCKADE_OK && run.last) armor = decoder_.finish(fault);
@@ -423,13 +426,19 @@ class ArmoredCheckWork final : public engine::FileWork {
   Status pass_on(bool last) {
     const uint64_t length = last ? waiting_.size() : waiting_.size() / sealed_chunk_bytes * sealed_chunk_bytes;
     engine::FileRun run{offset_, waiting_.data(), length, last, nullptr, 0};
-    const Status status = work_->transform(run);
+    engine::Crew crew;
+    const bool on_gpus = engine_.kind == engine::Kind::cuda;
+    Status status = crew.gather(on_gpus ? engine_ : engine::Engine{engine::Kind::serial, 1}, length, 1, false);
+    if (status != STOCKADE_OK) return status;
+    if (crew.lanes() != 0) work_->prepare_lanes();
+    status = work_->transform(run, {crew, crew.lane(0)});
     offset_ += length;
     waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(length));
     return status;
   }
 
   const FileFormat& format_;
+  const engine::Engine& engine_;
   ArmorDecoder decoder_;
   std::vector<uint8_t> waiting_;  // decoded and not looked at yet
   uint64_t offset_ = 0;           // of it in the chunks
@@ -446,7 +455,7 @@ Status verify_armored(const FileFormat& format, const Input& input, engine::File
   }
   made.run_bytes = run_chunks * chunk_bytes;
   made.in_order = true;
-  ArmoredCheckWork work(format);
+  ArmoredCheckWork work(format, engine);
   const Status status = run(made, work, engine, 0, job);
   if (work.work() != nullptr && (status == STOCKADE_OK || work.fault().status != status)) {
     return conclude_verification(status, *work.work(), job);

@@ -1,12 +1,12 @@
 #include "format/file_stream.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
 #include <new>
 #include <string_view>
 
 #include "base/bytes.h"
+#include "format/chunks.h"
 
 namespace stockade::format {
 namespace {
@@ -15,8 +15,6 @@ namespace {
 constexpr uint64_t fetch_bytes = uint64_t{1} << 20;
 // Of the input, while its header is not complete.
 constexpr uint64_t beginning_piece = 4096;
-// Chunks that a worker takes at a time.
-constexpr uint64_t grain_chunks = 4;
 
 }  // namespace
 
@@ -104,8 +102,7 @@ Status FileStream::give(Bytes in, bool last, Output& out) {
   }
   const Status status = take_payload(in, out);
   if (status != STOCKADE_OK || !last) return status;
-  out.used += seal_chunks(*beginning_.key, next_chunk_, *held_, held_length_, true, out.room.data() + out.used);
-  return STOCKADE_OK;
+  return seal_last(out.room.data() + out.used, &out.used);
 }
 
 Status FileStream::give_armored(Bytes in, bool last, Output& out) {
@@ -113,9 +110,9 @@ Status FileStream::give_armored(Bytes in, bool last, Output& out) {
   if (state_ == State::fresh) encoder_.update(beginning_bytes_, text);
   sealed.resize(sealed_length(held_length_ + in.size(), last));
   Output raw{sealed};
-  const Status status = take_payload(in, raw);
+  Status status = take_payload(in, raw);
+  if (status == STOCKADE_OK && last) status = seal_last(sealed.data() + raw.used, &raw.used);
   if (status != STOCKADE_OK) return status;
-  if (last) raw.used += seal_chunks(*beginning_.key, next_chunk_, *held_, held_length_, true, sealed.data() + raw.used);
   encoder_.update({sealed.data(), raw.used}, text);
   if (last) encoder_.finish(text);
   if (!text.empty()) std::memcpy(out.room.data(), text.data(), text.size());
@@ -211,9 +208,11 @@ Status FileStream::open_last(Output& out) {
   }
   const uint64_t offset = beginning_.header_length + chunk_offset(next_chunk_);
   if (held_length_ < tag_bytes) return fail(fault_at(STOCKADE_ERROR_TRUNCATED, offset + held_length_));
-  if (!open_chunk(*beginning_.key, next_chunk_, *held_, held_length_, out.room.data() + out.used)) {
-    return fail(chunk_fault(next_chunk_, {*held_, held_length_}, true));
-  }
+  const ChunkSpan span{next_chunk_, *held_, held_length_, true, out.room.data() + out.used};
+  uint64_t damaged = UINT64_MAX;
+  const Status status = open_span(engine_, *beginning_.key, span, &damaged);
+  if (status != STOCKADE_OK) return fail(make_fault(status));
+  if (damaged != UINT64_MAX) return fail(chunk_fault(next_chunk_, {*held_, held_length_}, true));
   out.used += held_length_ - tag_bytes;
   return STOCKADE_OK;
 }
@@ -251,29 +250,23 @@ Status FileStream::take_payload(Bytes in, Output& out) {
 Status FileStream::run_chunks(const uint8_t* in, uint64_t count, uint8_t* out) {
   if (count == 0) return STOCKADE_OK;
   const PayloadKey& key = *beginning_.key;
-  std::atomic<uint64_t> damaged{UINT64_MAX};
-  const engine::Plan plan = engine::make_plan(engine_, count * chunk_bytes, count, false);
-  engine::run(plan, count, grain_chunks, [&](uint64_t begin, uint64_t end, uint32_t) {
-    if (making()) {
-      seal_chunks(key, next_chunk_ + begin, in + begin * chunk_bytes, (end - begin) * chunk_bytes, false,
-                  out + begin * sealed_chunk_bytes);
-      return;
-    }
-    for (uint64_t i = begin; i < end; ++i) {
-      if (open_chunk(key, next_chunk_ + i, in + i * sealed_chunk_bytes, sealed_chunk_bytes, out + i * chunk_bytes)) {
-        continue;
-      }
-      uint64_t first = damaged.load(std::memory_order_relaxed);
-      while (i < first && !damaged.compare_exchange_weak(first, i, std::memory_order_relaxed)) {
-      }
-      return;
-    }
-  });
-  if (const uint64_t first = damaged.load(); first != UINT64_MAX) {
-    wipe(out, count * chunk_bytes);
-    return fail(chunk_fault(next_chunk_ + first, {in + first * sealed_chunk_bytes, sealed_chunk_bytes}, false));
+  const ChunkSpan span{next_chunk_, in, count * piece_bytes(), false, out};
+  uint64_t damaged = UINT64_MAX;
+  const Status status = making() ? seal_span(engine_, key, span) : open_span(engine_, key, span, &damaged);
+  if (status != STOCKADE_OK || damaged != UINT64_MAX) {
+    wipe(out, count * (making() ? sealed_chunk_bytes : chunk_bytes));
+    if (status != STOCKADE_OK) return fail(make_fault(status));
+    return fail(chunk_fault(next_chunk_ + damaged, {in + damaged * sealed_chunk_bytes, sealed_chunk_bytes}, false));
   }
   next_chunk_ += count;
+  return STOCKADE_OK;
+}
+
+// The last chunk, of what is held; `out` has room for it.
+Status FileStream::seal_last(uint8_t* out, uint64_t* written) {
+  const Status status = seal_span(engine_, *beginning_.key, {next_chunk_, *held_, held_length_, true, out});
+  if (status != STOCKADE_OK) return fail(make_fault(status));
+  *written += sealed_length(held_length_, true);
   return STOCKADE_OK;
 }
 

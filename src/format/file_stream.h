@@ -55,6 +55,7 @@ class FileStream {
   Status leave_beginning(Output& out);
   Status take_payload(Bytes in, Output& out);
   Status run_chunks(const uint8_t* in, uint64_t count, uint8_t* out);
+  Status seal_last(uint8_t* out, uint64_t* written);
   Status open_last(Output& out);
   Status fetch(stockade_read read, void* context);
   Status give(Bytes in, bool last, Output& out);

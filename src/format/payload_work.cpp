@@ -5,19 +5,26 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "format/chunks.h"
+
 namespace stockade::format {
 namespace {
 
-// Calls body(chunk, in, length with tag, whether it is the payload's last) for each chunk of a run of ciphertext. The last
-// run may end in less than a tag, which is no chunk.
+// Calls body(chunk, its place in the run, in, length with tag, whether it is the payload's last) for each chunk of a run of
+// ciphertext. The last run may end in less than a tag, which is no chunk.
 template <typename Body>
 void for_each_chunk(const engine::FileRun& run, Body&& body) {
   const uint64_t first = run.offset / sealed_chunk_bytes;
   for (uint64_t done = 0, i = 0; done < run.length; done += sealed_chunk_bytes, ++i) {
     const uint64_t length = std::min(sealed_chunk_bytes, run.length - done);
-    if (length < tag_bytes || !body(first + i, run.data + done, length, run.last && length < sealed_chunk_bytes))
-      return;
+    const bool last = run.last && length < sealed_chunk_bytes;
+    if (length < tag_bytes || !body(first + i, i, run.data + done, length, last)) return;
   }
+}
+
+// For open_span.
+ChunkSpan span_of(const engine::FileRun& run, uint8_t* out) {
+  return {run.offset / sealed_chunk_bytes, run.data, run.length, run.last, out};
 }
 
 }  // namespace
@@ -26,12 +33,14 @@ Status SealWork::check(uint64_t length) {
   return length / chunk_bytes < max_chunks ? STOCKADE_OK : STOCKADE_ERROR_TOO_MANY_CHUNKS;
 }
 
-Status SealWork::transform(engine::FileRun& run) {
+Status SealWork::transform(engine::FileRun& run, const engine::Worker& worker) {
   const uint64_t first = run.offset / chunk_bytes;
   // Where the length is not known beforehand, this is where the limit is met.
-  const Status status = check(run.offset + run.length);
+  Status status = check(run.offset + run.length);
   if (status != STOCKADE_OK) return status;
-  run.out_length = seal_chunks(key_, first, run.data, run.length, run.last, run.out);
+  status = seal_span(worker, key_, *lane_key_, {first, run.data, run.length, run.last, run.out});
+  if (status != STOCKADE_OK) return status;
+  run.out_length = sealed_length(run.length, run.last);
   return compare(run);
 }
 
@@ -86,11 +95,14 @@ Status OpenWork::check(uint64_t length) {
   return status;
 }
 
-Status OpenWork::transform(engine::FileRun& run) {
+Status OpenWork::transform(engine::FileRun& run, const engine::Worker& worker) {
+  std::vector<uint32_t> refused;
+  const Status status = open_span(worker, key_, *lane_key_, span_of(run, run.out), refused);
+  if (status != STOCKADE_OK) return status;
   uint8_t* out = run.out;
   bool intact = true;
-  for_each_chunk(run, [&](uint64_t chunk, const uint8_t* in, uint64_t length, bool last) {
-    intact = open_chunk(key_, chunk, in, length, out);
+  for_each_chunk(run, [&](uint64_t chunk, uint64_t i, const uint8_t* in, uint64_t length, bool last) {
+    intact = i < refused.size() ? refused[i] == 0 : open_chunk(key_, chunk, in, length, out);
     if (!intact) note(chunk, in, length, last);
     out += length - tag_bytes;
     return intact;
@@ -100,13 +112,16 @@ Status OpenWork::transform(engine::FileRun& run) {
   return STOCKADE_OK;
 }
 
-Status CheckWork::transform(engine::FileRun& run) {
+Status CheckWork::transform(engine::FileRun& run, const engine::Worker& worker) {
+  std::vector<uint32_t> refused;
+  const Status status = open_span(worker, key_, *lane_key_, span_of(run, nullptr), refused);
+  if (status != STOCKADE_OK) return status;
   std::vector<Damage> found;
   uint64_t intact = 0;
   bool ended = false;
-  for_each_chunk(run, [&](uint64_t chunk, const uint8_t* in, uint64_t length, bool last) {
+  for_each_chunk(run, [&](uint64_t chunk, uint64_t i, const uint8_t* in, uint64_t length, bool last) {
     ended = last;
-    if (check_chunk(key_, chunk, in, length)) {
+    if (i < refused.size() ? refused[i] == 0 : check_chunk(key_, chunk, in, length)) {
       intact += length - tag_bytes;
       return true;
     }

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <vector>
 
+#include "engine/cuda.h"
 #include "engine/files.h"
 #include "format/cobblestone.h"
 #include "format/fault.h"
@@ -23,13 +24,16 @@ class SealWork final : public engine::FileWork {
     end_ = end;
   }
   Status check(uint64_t length) override;
-  Status transform(engine::FileRun& run) override;
+  engine::LaneUse lane_use() const override { return engine::LaneUse::worker; }
+  void prepare_lanes() override { engine::make_lane_key(key_.gcm(), *lane_key_); }
+  Status transform(engine::FileRun& run, const engine::Worker& worker) override;
   Status finish(uint64_t, const uint8_t*, uint8_t*) override { return STOCKADE_OK; }
 
  private:
   Status compare(const engine::FileRun& run) const;
 
   const PayloadKey& key_;
+  Secret<engine::LaneKey> lane_key_;
   int out_fd_ = -1;
   uint64_t begin_ = 0, end_ = 0;
 };
@@ -40,6 +44,8 @@ class ChunkWork : public engine::FileWork {
   ChunkWork(const PayloadKey& key, uint64_t header_length) : key_(key), header_length_(header_length) {}
   // The first thing wrong, by place in the file.
   const stockade_fault& fault() const { return fault_; }
+  engine::LaneUse lane_use() const override { return engine::LaneUse::worker; }
+  void prepare_lanes() override { engine::make_lane_key(key_.gcm(), *lane_key_); }
 
  protected:
   uint64_t file_offset(uint64_t chunk) const { return header_length_ + chunk_offset(chunk); }
@@ -50,6 +56,7 @@ class ChunkWork : public engine::FileWork {
   bool comes_first(uint64_t chunk);
 
   const PayloadKey& key_;
+  Secret<engine::LaneKey> lane_key_;
 
  private:
   const uint64_t header_length_;
@@ -62,7 +69,7 @@ class OpenWork final : public ChunkWork {
  public:
   using ChunkWork::ChunkWork;
   Status check(uint64_t length) override;
-  Status transform(engine::FileRun& run) override;
+  Status transform(engine::FileRun& run, const engine::Worker& worker) override;
   Status finish(uint64_t, const uint8_t*, uint8_t*) override { return STOCKADE_OK; }
 };
 
@@ -72,7 +79,7 @@ class CheckWork final : public ChunkWork {
   using ChunkWork::ChunkWork;
   // Only for what cannot be looked at; what is cut short is, up to its end.
   Status check(uint64_t length) override;
-  Status transform(engine::FileRun& run) override;
+  Status transform(engine::FileRun& run, const engine::Worker& worker) override;
   Status finish(uint64_t, const uint8_t*, uint8_t*) override { return STOCKADE_OK; }
 
   struct Damage {

@@ -28,13 +28,17 @@ class BlockFile final : public engine::FileWork {
 
   bool in_order() const { return in_order_; }
 
+  engine::LaneUse lane_use() const override { return in_order_ ? engine::LaneUse::none : engine::LaneUse::worker; }
+
+  void prepare_lanes() override { engine::make_lane_key(key_, *lane_key_); }
+
   Status check(uint64_t length) override {
     if (!padded_) return aes::check_length(key_.mode, length);
     const bool possible = direction_ == STOCKADE_ENCRYPT || (length != 0 && length % block_bytes == 0);
     return possible ? STOCKADE_OK : STOCKADE_ERROR_DATA_LENGTH;
   }
 
-  Status transform(engine::FileRun& run) override {
+  Status transform(engine::FileRun& run, const engine::Worker& worker) override {
     const bool ends_padded = padded_ && run.last;
     if (ends_padded && direction_ == STOCKADE_ENCRYPT) {
       const uint64_t used = run.length % block_bytes;
@@ -49,9 +53,14 @@ class BlockFile final : public engine::FileWork {
     } else {
       std::memcpy(range.chain, *chain_, block_bytes);
     }
-    aes::run_range(key_, direction_, range, aes::Stores::ordinary);
+    const Status status = worker.attempt(
+        [&](engine::Lane& lane) { return lane.crypt(*lane_key_, direction_, range, worker.crew.keeps_input()); });
+    if (status == STOCKADE_OK && range.length != 0) {
+      aes::run_range(key_, direction_, range, aes::Stores::ordinary);
+    }
     if (in_order_) std::memcpy(*chain_, range.chain, block_bytes);
     wipe(range.chain, block_bytes);
+    if (status != STOCKADE_OK) return status;
     if (ends_padded && direction_ == STOCKADE_DECRYPT) {
       const uint32_t padding = aes::padding_length(run.out + run.out_length - block_bytes);
       if (padding == 0) return STOCKADE_ERROR_PADDING;
@@ -69,6 +78,7 @@ class BlockFile final : public engine::FileWork {
   const bool padded_;
   Secret<uint8_t[block_bytes]> iv_;
   Secret<uint8_t[block_bytes]> chain_;
+  Secret<engine::LaneKey> lane_key_;
 };
 
 // XTS in data units, or with the whole file as one of at most max_unit_bytes. A run holds whole units.
@@ -83,19 +93,26 @@ class UnitFile final : public engine::FileWork {
     return unit_ == 0 ? aes::max_unit_bytes : std::max<uint64_t>(1, wish / unit_) * unit_;
   }
 
+  engine::LaneUse lane_use() const override { return engine::LaneUse::worker; }
+  void prepare_lanes() override { engine::make_lane_key(key_, *lane_key_); }
+
   Status check(uint64_t length) override {
     if (unit_ == 0 || length == 0) return aes::check_length(STOCKADE_XTS, length);
     const uint64_t rest = length % unit_;
     return rest == 0 ? STOCKADE_OK : aes::check_length(STOCKADE_XTS, rest);
   }
 
-  Status transform(engine::FileRun& run) override {
+  Status transform(engine::FileRun& run, const engine::Worker& worker) override {
     if (unit_ == 0 && !run.last) return STOCKADE_ERROR_DATA_TOO_LONG;
     const uint64_t unit = unit_ == 0 ? run.length : unit_;
-    uint8_t number[sizeof iv_];
-    std::memcpy(number, iv_, sizeof iv_);
-    add_le128(number, run.offset / unit);
-    aes::run_units(key_, direction_, number, unit, run.data, run.out, run.length, aes::Stores::ordinary);
+    if (run.length == 0) return STOCKADE_OK;
+    engine::UnitRange range{run.data, run.out, run.length, unit, {}};
+    std::memcpy(range.number, iv_, sizeof iv_);
+    add_le128(range.number, run.offset / unit);
+    const Status status = worker.attempt(
+        [&](engine::Lane& lane) { return lane.crypt_units(*lane_key_, direction_, range, worker.crew.keeps_input()); });
+    if (status != STOCKADE_OK || range.length == 0) return status;
+    aes::run_units(key_, direction_, range.number, unit, range.in, range.out, range.length, aes::Stores::ordinary);
     return STOCKADE_OK;
   }
 
@@ -106,6 +123,7 @@ class UnitFile final : public engine::FileWork {
   const stockade_direction direction_;
   const uint64_t unit_;
   uint8_t iv_[16];
+  Secret<engine::LaneKey> lane_key_;
 };
 
 // GCM with its tag behind the ciphertext. Runs are hashed on their own, and their hashes joined in order.
@@ -117,6 +135,9 @@ class GcmFile final : public engine::FileWork {
     if (aad_length_ != 0) gcm::hash_padded(key, *hash_, static_cast<const uint8_t*>(options.aad), aad_length_);
   }
 
+  engine::LaneUse lane_use() const override { return engine::LaneUse::worker; }
+  void prepare_lanes() override { engine::make_lane_key(key_, *lane_key_); }
+
   Status check(uint64_t length) override {
     if (direction_ == STOCKADE_DECRYPT) {
       if (length < tag_bytes) return STOCKADE_ERROR_AUTHENTICATION;
@@ -125,13 +146,19 @@ class GcmFile final : public engine::FileWork {
     return gcm::check(iv_length_, aad_length_, length, tag_bytes);
   }
 
-  Status transform(engine::FileRun& run) override {
+  Status transform(engine::FileRun& run, const engine::Worker& worker) override {
     // Where the length is not known beforehand, the counter must not wrap before the end of the input is seen.
     if (run.offset + run.length > gcm::max_message_bytes) return STOCKADE_ERROR_DATA_TOO_LONG;
-    Secret<uint8_t[block_bytes]> part;
-    gcm::run_range(key_, direction_, *j0_, run.offset / block_bytes, *part, run.data, run.out, run.length,
-                   aes::Stores::ordinary);
-    join(run, *part);
+    Secret<engine::GcmRange> part;
+    *part = {run.data, run.out, run.length, run.offset / block_bytes, {}};
+    const Status status = worker.attempt(
+        [&](engine::Lane& lane) { return lane.crypt(*lane_key_, direction_, *j0_, *part, worker.crew.keeps_input()); });
+    if (status != STOCKADE_OK) return status;
+    if (part->length != 0) {
+      gcm::run_range(key_, direction_, *j0_, part->first_block, part->y, part->in, part->out, part->length,
+                     aes::Stores::ordinary);
+    }
+    join(run, part->y);
     return STOCKADE_OK;
   }
 
@@ -176,6 +203,7 @@ class GcmFile final : public engine::FileWork {
   Secret<uint8_t[block_bytes]> hash_;  // of the associated data and the first joined_ bytes of ciphertext
   uint64_t joined_ = 0;
   std::map<uint64_t, Part> waiting_;  // by offset
+  Secret<engine::LaneKey> lane_key_;
 };
 
 Status check_options(const engine::CipherKey& key, const stockade_raw_options& options) {

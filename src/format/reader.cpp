@@ -1,10 +1,10 @@
 #include "format/reader.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
 #include <vector>
 
+#include "format/chunks.h"
 #include "format/file_stream.h"
 
 namespace stockade::format {
@@ -12,8 +12,6 @@ namespace {
 
 // Chunks that are fetched and opened together: 4 MiB.
 constexpr uint64_t batch_chunks = 256;
-// Chunks that a worker takes at a time.
-constexpr uint64_t grain_chunks = 4;
 // Holds the header of a file with a few recipients.
 constexpr uint64_t first_fetch = 4096;
 
@@ -71,8 +69,12 @@ Status Reader::open_last_chunk(stockade_fault& fault) const {
   const uint64_t bytes = sealed_bytes(chunk);
   Secret<uint8_t[sealed_chunk_bytes]> sealed, opened;
   const uint64_t offset = beginning_.header_length + chunk_offset(chunk);
-  const Status status = fetch(offset, *sealed, bytes, fault);
-  if (status != STOCKADE_OK || open_chunk(*beginning_.key, chunk, *sealed, bytes, *opened)) return status;
+  Status status = fetch(offset, *sealed, bytes, fault);
+  if (status != STOCKADE_OK) return status;
+  uint64_t damaged = UINT64_MAX;
+  status = open_span(engine_, *beginning_.key, {chunk, *sealed, bytes, true, *opened}, &damaged);
+  if (status != STOCKADE_OK) fault = make_fault(status);
+  if (status != STOCKADE_OK || damaged == UINT64_MAX) return status;
   fault = fault_in_chunk(STOCKADE_ERROR_CHUNK, chunk, offset);
   fault.value = 1;
   if (const uint64_t end = find_end(*beginning_.key, chunk, *sealed, bytes)) {
@@ -83,19 +85,11 @@ Status Reader::open_last_chunk(stockade_fault& fault) const {
 
 // `out` has room for count * chunk_bytes, less what the last chunk of the file is short of that.
 Status Reader::open_chunks(uint64_t first, uint64_t count, Bytes sealed, uint8_t* out, stockade_fault& fault) const {
-  std::atomic<uint64_t> damaged{UINT64_MAX};
-  const engine::Plan plan = engine::make_plan(engine_, count * chunk_bytes, count, false);
-  engine::run(plan, count, grain_chunks, [&](uint64_t begin, uint64_t end, uint32_t) {
-    for (uint64_t i = begin; i < end; ++i) {
-      const uint8_t* const in = sealed.data() + i * sealed_chunk_bytes;
-      if (open_chunk(*beginning_.key, first + i, in, sealed_bytes(first + i), out + i * chunk_bytes)) continue;
-      uint64_t lowest = damaged.load(std::memory_order_relaxed);
-      while (i < lowest && !damaged.compare_exchange_weak(lowest, i, std::memory_order_relaxed)) {
-      }
-    }
-  });
-  const uint64_t lowest = damaged.load();
-  if (lowest == UINT64_MAX) return STOCKADE_OK;
+  uint64_t lowest = UINT64_MAX;
+  const ChunkSpan span{first, sealed.data(), sealed.size(), first + count == chunks_, out};
+  const Status status = open_span(engine_, *beginning_.key, span, &lowest);
+  if (status != STOCKADE_OK) fault = make_fault(status);
+  if (status != STOCKADE_OK || lowest == UINT64_MAX) return status;
   const uint64_t chunk = first + lowest;
   fault = fault_in_chunk(STOCKADE_ERROR_CHUNK, chunk, beginning_.header_length + chunk_offset(chunk));
   return fault.status;

@@ -53,7 +53,7 @@ struct Xmm {
 
 const Kernels kernels_aesni = {
     aes::aes_expand_aesni, aes::aes_ecb_encrypt_aesni, Rows<Xmm>::init, Rows<Xmm>::ghash, Rows<Xmm>::seal,
-    Rows<Xmm>::open,
+    Rows<Xmm>::open,       aes::aes_round_keys_aesni,
 };
 
 }  // namespace stockade::gcm

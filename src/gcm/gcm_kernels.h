@@ -26,6 +26,7 @@ struct Kernels {
   InitFn init;
   GhashFn ghash;
   CryptFn seal, open;
+  aes::RoundKeysFn round_keys;
 };
 
 extern const Kernels kernels_portable;

@@ -199,6 +199,7 @@ const Kernels kernels_portable = {
     .ghash = ghash,
     .seal = crypt<false>,
     .open = crypt<true>,
+    .round_keys = aes::aes_round_keys_portable,
 };
 
 }  // namespace stockade::gcm

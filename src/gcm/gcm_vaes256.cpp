@@ -65,7 +65,7 @@ struct Ymm {
 
 const Kernels kernels_vaes256 = {
     aes::aes_expand_aesni, aes::aes_ecb_encrypt_aesni, Rows<Ymm>::init, Rows<Ymm>::ghash, Rows<Ymm>::seal,
-    Rows<Ymm>::open,
+    Rows<Ymm>::open,       aes::aes_round_keys_aesni,
 };
 
 }  // namespace stockade::gcm

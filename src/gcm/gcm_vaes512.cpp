@@ -64,7 +64,7 @@ struct Zmm {
 
 const Kernels kernels_vaes512 = {
     aes::aes_expand_aesni, aes::aes_ecb_encrypt_aesni, Rows<Zmm>::init, Rows<Zmm>::ghash, Rows<Zmm>::seal,
-    Rows<Zmm>::open,
+    Rows<Zmm>::open,       aes::aes_round_keys_aesni,
 };
 
 }  // namespace stockade::gcm

@@ -189,7 +189,8 @@ TEST_F(Resume, never_seals_other_plaintext_under_the_same_nonces) {
     work.expect(out.fd(), header, before.size());
     Bytes made(sealed.size());
     engine::FileRun run{0, text.data(), text.size(), true, made.data(), made.size()};
-    return work.transform(run);
+    engine::Crew crew;
+    return work.transform(run, {crew, nullptr});
   };
   EXPECT_EQ(transform(file), STOCKADE_OK);
   EXPECT_EQ(transform(Bytes(header)), STOCKADE_OK);

@@ -117,6 +117,10 @@ constexpr stockade_status all_statuses[] = {
     STOCKADE_ERROR_RANDOM,
     STOCKADE_ERROR_JOURNAL,
     STOCKADE_ERROR_LIBRARY,
+    STOCKADE_ERROR_DEVICE,
+    STOCKADE_ERROR_DEVICE_MEMORY,
+    STOCKADE_ERROR_DEVICE_POINTER,
+    STOCKADE_ERROR_FORKED,
 };
 
 TEST(StatusText, is_there_and_different_for_every_value) {
@@ -362,7 +366,7 @@ TEST_F(Status, argument_past_the_end_of_a_list) {
     engines.insert(name);
     EXPECT_STRNE(summary, "");
   }
-  EXPECT_TRUE(engines.contains("auto") && engines.contains("serial") && engines.contains("threads"));
+  EXPECT_EQ(engines, (std::set<std::string>{"auto", "serial", "threads", "cuda", "hybrid"}));
 }
 
 TEST_F(Status, unknown_name_for_rows_and_engines) {

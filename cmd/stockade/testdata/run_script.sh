@@ -23,7 +23,7 @@ ln -s "$program" "$scratch/bin/stockade"
 cd "$scratch/work" || exit 1
 PATH=$scratch/bin:$PATH
 export PATH TMPDIR=$scratch/tmp LC_ALL=C
-unset STOCKADE_FORCE STOCKADE_MASK STOCKADE_THREADS OMP_NUM_THREADS NO_COLOR
+unset STOCKADE_FORCE STOCKADE_MASK STOCKADE_THREADS STOCKADE_DEVICES OMP_NUM_THREADS NO_COLOR
 unset STOCKADE_PASSPHRASE STOCKADE_PASSPHRASE_FD
 
 # Not exported functions: everything runs in this shell.

@@ -1,0 +1,270 @@
+#include "engine/device.h"
+
+#include "base/bytes.h"
+#include "base/secret.h"
+#include "engine/handles.h"
+
+namespace stockade::engine {
+
+namespace {
+
+constexpr uint64_t workspace_alignment = 16;
+
+// The GPU that a call's data lies on, and what a launch there needs to know. UNAVAILABLE, DEVICE, DEVICE_POINTER, FORKED.
+class Site {
+ public:
+  // `data` decides; null for none (a message without any).
+  Status find(const void* data, void* stream) {
+    gpu::Runtime& runtime = *backend().runtime;
+    uint32_t devices;
+    Status status = runtime.count(devices);
+    if (status != STOCKADE_OK) return status;
+    gpu::Place place;
+    status = runtime.locate(data, place);
+    if (status != STOCKADE_OK) return status;
+    if (place.side != gpu::Side::device) return STOCKADE_ERROR_DEVICE_POINTER;
+    return choose(place.device, stream);
+  }
+
+  Status choose(uint32_t device, void* stream) {
+    gpu::DeviceFacts facts;
+    const Status status = backend().runtime->facts(device, facts);
+    if (status != STOCKADE_OK) return status;
+    if (facts.capability < least_capability) return STOCKADE_ERROR_UNAVAILABLE;
+    device_ = device;
+    queue_ = {stream, facts.capability, facts.multiprocessors, facts.shared_bytes};
+    return STOCKADE_OK;
+  }
+
+  // Whether further memory lies there too; null and nothing do.
+  Status check(const void* data, uint64_t length) const {
+    if (data == nullptr || length == 0) return STOCKADE_OK;
+    gpu::Place place;
+    const Status status = backend().runtime->locate(data, place);
+    if (status != STOCKADE_OK) return status;
+    return place.side == gpu::Side::device && place.device == device_ ? STOCKADE_OK : STOCKADE_ERROR_DEVICE_POINTER;
+  }
+
+  Status check_workspace(const DeviceQueue& queue, uint64_t needed) const {
+    if (needed == 0) return STOCKADE_OK;
+    if (queue.workspace == nullptr || queue.workspace_size < needed) return STOCKADE_ERROR_OUTPUT_SIZE;
+    if (reinterpret_cast<uintptr_t>(queue.workspace) % workspace_alignment != 0) return STOCKADE_ERROR_ARGUMENT;
+    return check(queue.workspace, needed);
+  }
+
+  uint32_t device() const { return device_; }
+  const gpu::Queue& queue() const { return queue_; }
+
+ private:
+  uint32_t device_ = 0;
+  gpu::Queue queue_{};
+};
+
+// The kernel's name for what a key does.
+aes::GpuOperation operation_of(stockade_mode mode, stockade_direction direction) {
+  using Operation = aes::GpuOperation;
+  const bool encrypts = direction == STOCKADE_ENCRYPT;
+  switch (mode) {
+    case STOCKADE_ECB:
+      return encrypts ? Operation::ecb_encrypt : Operation::ecb_decrypt;
+    case STOCKADE_CBC:
+      return Operation::cbc_decrypt;
+    case STOCKADE_CFB:
+      return Operation::cfb_decrypt;
+    case STOCKADE_XTS:
+      return encrypts ? Operation::xts_encrypt : Operation::xts_decrypt;
+    default:
+      return Operation::ctr;
+  }
+}
+
+bool splits(const CipherKey& key, stockade_direction direction) {
+  return key.mode == STOCKADE_GCM || aes::splits(key.mode, direction);
+}
+
+uint64_t workspace_on(const gpu::Queue& queue, const CipherKey& key, stockade_direction direction, uint64_t length,
+                      uint64_t unit) {
+  if (key.mode == STOCKADE_GCM) return backend().gcm->workspace_bytes(queue);
+  const aes::GpuOperation operation = operation_of(key.mode, direction);
+  return aes::gpu_workspace_bytes(operation, queue, aes::default_shape(operation, queue.capability), length, unit);
+}
+
+Status launch(const DeviceKey& key, stockade_direction direction, const gpu::Queue& queue, const uint8_t* iv,
+              uint64_t unit, const uint8_t* in, uint64_t length, uint8_t* out, uint8_t* workspace) {
+  const aes::GpuKernels& kernels = *backend().aes;
+  const aes::GpuOperation operation = operation_of(key.cipher.mode, direction);
+  const gpu::Shape shape = aes::default_shape(operation, queue.capability, length);
+  const LaneKey& keys = key.lane;
+  switch (operation) {
+    case aes::GpuOperation::ecb_encrypt:
+      return kernels.ecb_encrypt(queue, shape, keys.encrypt, in, out, length);
+    case aes::GpuOperation::ecb_decrypt:
+      return kernels.ecb_decrypt(queue, shape, keys.decrypt, in, out, length);
+    case aes::GpuOperation::cbc_decrypt:
+      return kernels.cbc_decrypt(queue, shape, keys.decrypt, iv, in, out, length, workspace);
+    case aes::GpuOperation::cfb_decrypt:
+      return kernels.cfb_decrypt(queue, shape, keys.encrypt, iv, in, out, length, workspace);
+    case aes::GpuOperation::xts_encrypt:
+      return kernels.xts_encrypt(queue, shape, keys.encrypt, keys.tweak, iv, unit, in, out, length, workspace);
+    case aes::GpuOperation::xts_decrypt:
+      return kernels.xts_decrypt(queue, shape, keys.decrypt, keys.tweak, iv, unit, in, out, length, workspace);
+    case aes::GpuOperation::ctr:
+      return kernels.ctr(queue, shape, keys.encrypt, iv, aes::CounterWidth::bits128, in, out, length, nullptr);
+  }
+  return STOCKADE_ERROR_MODE;
+}
+
+// Arguments have been checked but for where they lie.
+Status crypt_checked(const DeviceKey& key, stockade_direction direction, const uint8_t* iv, uint64_t unit,
+                     const uint8_t* in, uint64_t length, uint8_t* out, const DeviceQueue& queue) {
+  if (!splits(key.cipher, direction)) return STOCKADE_ERROR_MODE;
+  if (length == 0) return STOCKADE_OK;
+  Site site;
+  Status status = site.find(out, queue.stream);
+  if (status == STOCKADE_OK) status = site.check(in, length);
+  if (status == STOCKADE_OK) {
+    status = site.check_workspace(queue, workspace_on(site.queue(), key.cipher, direction, length, unit));
+  }
+  if (status != STOCKADE_OK) return status;
+  const gpu::OnDevice here(*backend().runtime, site.device());
+  if (here.status() != STOCKADE_OK) return here.status();
+  return launch(key, direction, site.queue(), iv, unit, in, length, out, queue.workspace);
+}
+
+Status check_units(const CipherKey& key, uint64_t iv_length, uint64_t unit, const uint8_t* in, uint64_t length,
+                   const uint8_t* out) {
+  if (key.mode != STOCKADE_XTS) return STOCKADE_ERROR_MODE;
+  if (unit < aes::block_bytes || unit > aes::max_unit_bytes) return STOCKADE_ERROR_ARGUMENT;
+  if (const Status status = aes::check_iv(key.mode, iv_length); status != STOCKADE_OK) return status;
+  const uint64_t last = length % unit;
+  if (length < aes::block_bytes || (last != 0 && last < aes::block_bytes)) return STOCKADE_ERROR_DATA_LENGTH;
+  return in != out && ranges_overlap(in, length, out, length) ? STOCKADE_ERROR_OVERLAP : STOCKADE_OK;
+}
+
+gcm::GpuMessage described(const DeviceSealed& message) {
+  return {message.in,  message.out, message.length, message.aad, message.aad_length,
+          message.tag, static_cast<uint32_t>(message.tag_length)};
+}
+
+Status check_sealed(const CipherKey& key, stockade_direction direction, const DeviceSealed& message) {
+  return check_sealed(key, direction, message.iv, message.iv_length, message.aad, message.aad_length, message.in,
+                      message.length, message.out, message.tag, message.tag_length);
+}
+
+// What all messages have in common: the tag is always there, so it decides where they lie.
+Status check_places(const Site& site, const DeviceSealed& message) {
+  Status status = site.check(message.in, message.length);
+  if (status == STOCKADE_OK) status = site.check(message.out, message.length);
+  if (status == STOCKADE_OK) status = site.check(message.aad, message.aad_length);
+  return status == STOCKADE_OK ? site.check(message.tag, message.tag_length) : status;
+}
+
+bool is_word(const uint32_t* verdict) { return reinterpret_cast<uintptr_t>(verdict) % sizeof *verdict == 0; }
+
+Status crypt_sealed(const DeviceKey& key, stockade_direction direction, const DeviceSealed& message, uint32_t* verdict,
+                    const DeviceQueue& queue) {
+  Status status = check_sealed(key.cipher, direction, message);
+  if (status != STOCKADE_OK) return status;
+  if (!is_word(verdict)) return STOCKADE_ERROR_ARGUMENT;
+  Site site;
+  status = site.find(message.tag, queue.stream);
+  if (status == STOCKADE_OK) status = check_places(site, message);
+  if (status == STOCKADE_OK) status = site.check(verdict, sizeof *verdict);
+  if (status == STOCKADE_OK) status = site.check_workspace(queue, backend().gcm->workspace_bytes(site.queue()));
+  if (status != STOCKADE_OK) return status;
+  const gpu::OnDevice here(*backend().runtime, site.device());
+  if (here.status() != STOCKADE_OK) return here.status();
+  const gcm::GpuShapes shapes = gcm::default_shapes(key.cipher.bits / 8, site.queue().capability);
+  Secret<gcm::MessageStart> start;
+  gcm::start_message(key.cipher.gcm, message.iv, message.iv_length, *start);
+  if (direction == STOCKADE_ENCRYPT) {
+    return backend().gcm->seal(site.queue(), shapes, key.lane.gcm_key, *start, described(message), queue.workspace);
+  }
+  return backend().gcm->open(site.queue(), shapes, key.lane.gcm_key, *start, described(message), verdict,
+                             queue.workspace);
+}
+
+DeviceSealed sealed_of(const stockade_message& message) {
+  return {static_cast<const uint8_t*>(message.iv),
+          message.iv_length,
+          static_cast<const uint8_t*>(message.aad),
+          message.aad_length,
+          static_cast<const uint8_t*>(message.in),
+          message.length,
+          static_cast<uint8_t*>(message.out),
+          static_cast<uint8_t*>(message.tag),
+          message.tag_length};
+}
+
+}  // namespace
+
+Status device_workspace(const CipherKey& key, stockade_direction direction, uint32_t device, uint64_t length, uint64_t unit,
+                        uint64_t* size) {
+  uint32_t devices;
+  if (const Status status = backend().runtime->count(devices); status != STOCKADE_OK) return status;
+  if (device >= devices) return STOCKADE_ERROR_ARGUMENT;
+  Site site;
+  const Status status = site.choose(device, nullptr);
+  if (status == STOCKADE_OK) *size = workspace_on(site.queue(), key, direction, length, unit == 0 ? length : unit);
+  return status;
+}
+
+Status device_crypt(const DeviceKey& key, stockade_direction direction, const uint8_t* iv, uint64_t iv_length,
+                    const uint8_t* in, uint64_t length, uint8_t* out, const DeviceQueue& queue) {
+  const Status status = check_message(key.cipher, iv, iv_length, in, length, out);
+  return status == STOCKADE_OK ? crypt_checked(key, direction, iv, length, in, length, out, queue) : status;
+}
+
+Status device_crypt_units(const DeviceKey& key, stockade_direction direction, const uint8_t* iv, uint64_t iv_length,
+                          uint64_t unit, const uint8_t* in, uint64_t length, uint8_t* out, const DeviceQueue& queue) {
+  const Status status = check_units(key.cipher, iv_length, unit, in, length, out);
+  return status == STOCKADE_OK ? crypt_checked(key, direction, iv, unit, in, length, out, queue) : status;
+}
+
+Status device_seal(const DeviceKey& key, const DeviceSealed& message, const DeviceQueue& queue) {
+  return crypt_sealed(key, STOCKADE_ENCRYPT, message, nullptr, queue);
+}
+
+Status device_open(const DeviceKey& key, const DeviceSealed& message, uint32_t* verdict, const DeviceQueue& queue) {
+  return crypt_sealed(key, STOCKADE_DECRYPT, message, verdict, queue);
+}
+
+uint64_t device_many_size(uint64_t count) { return count * sizeof(gcm::GpuBatchMessage); }
+
+Status device_crypt_many(stockade_direction direction, stockade_message* messages, uint64_t count, uint32_t* verdicts,
+                         uint8_t* staging, uint64_t staging_size, const DeviceQueue& queue) {
+  if (count == 0) return STOCKADE_OK;
+  if (count > UINT64_MAX / sizeof(gcm::GpuBatchMessage) || staging_size < device_many_size(count)) {
+    return STOCKADE_ERROR_OUTPUT_SIZE;
+  }
+  if (reinterpret_cast<uintptr_t>(staging) % alignof(gcm::GpuBatchMessage) != 0 || !is_word(verdicts)) {
+    return STOCKADE_ERROR_ARGUMENT;
+  }
+  Site site;
+  Status status = site.find(messages[0].tag, queue.stream);
+  if (status == STOCKADE_OK) status = site.check_workspace(queue, device_many_size(count));
+  if (status == STOCKADE_OK) status = site.check(verdicts, count * sizeof *verdicts);
+  if (status != STOCKADE_OK) return status;
+  for (uint64_t i = 0; i < count; ++i) {
+    stockade_message& message = messages[i];
+    const CipherKey& key = message.key->cipher;
+    const DeviceSealed sealed = sealed_of(message);
+    message.status = check_sealed(key, direction, sealed);
+    if (message.status == STOCKADE_OK) message.status = check_places(site, sealed);
+    if (message.status != STOCKADE_OK && status == STOCKADE_OK) status = message.status;
+    if (status != STOCKADE_OK) continue;
+    gcm::GpuBatchMessage& place = reinterpret_cast<gcm::GpuBatchMessage*>(staging)[i];
+    gcm::describe_message(key.gcm, sealed.iv, sealed.iv_length, described(sealed), place);
+  }
+  if (status != STOCKADE_OK) return status;
+  const gpu::OnDevice here(*backend().runtime, site.device());
+  if (here.status() != STOCKADE_OK) return here.status();
+  status = backend().runtime->copy_in(site.device(), queue.stream, queue.workspace, staging, device_many_size(count));
+  if (status != STOCKADE_OK) return status;
+  const gcm::GpuShapes shapes = gcm::default_shapes(16, site.queue().capability);
+  const auto* const batch = reinterpret_cast<const gcm::GpuBatchMessage*>(queue.workspace);
+  if (direction == STOCKADE_ENCRYPT) return backend().gcm->seal_batch(site.queue(), shapes, batch, count);
+  return backend().gcm->open_batch(site.queue(), shapes, batch, count, verdicts);
+}
+
+}  // namespace stockade::engine

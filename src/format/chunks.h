@@ -1,0 +1,43 @@
+// Chunks of a payload in a row, by one of a crew's workers or by all workers of an engine: with lanes where there are some,
+// else with the functions of format/cobblestone.h.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/status.h"
+#include "engine/cuda.h"
+#include "format/cobblestone.h"
+
+namespace stockade::format {
+
+// Chunks from number `first` on. `in` holds plaintext to be sealed, or sealed chunks to be opened; `out` does not overlap it.
+struct ChunkSpan {
+  uint64_t first;
+  const uint8_t* in;
+  uint64_t length;  // of `in`; whole chunks unless it is the last
+  bool last;        // the payload ends behind it
+  uint8_t* out;     // opening with a lane: may be null, where the plaintext is not wanted
+
+  // How many there are to be opened. What is shorter than a tag is no chunk.
+  uint64_t sealed_count() const {
+    return length / sealed_chunk_bytes + (length % sealed_chunk_bytes >= tag_bytes ? 1 : 0);
+  }
+};
+
+// Seals a span: the worker's lane does it, or the CPU what that leaves. The same bytes as seal_chunks of cobblestone.h.
+// With the engine `cuda`: what a device fails with.
+Status seal_span(const engine::Worker& worker, const PayloadKey& key, const engine::LaneKey& lane_key,
+                 const ChunkSpan& span);
+
+// Has the worker's lane open a span. `refused` gets a word for each chunk, from the first on, that it has come to: 0 if the
+// chunk is authentic; else zeros stand for its plaintext. What is behind those is left to the CPU. Errors as above.
+Status open_span(const engine::Worker& worker, const PayloadKey& key, const engine::LaneKey& lane_key,
+                 const ChunkSpan& span, std::vector<uint32_t>& refused);
+
+// The same by all workers of an engine; `damaged` becomes the first chunk in the span that is not authentic, or UINT64_MAX.
+// Errors: with `cuda` those of engine::Crew::gather and what a device fails with; `out` is then to be wiped.
+Status seal_span(const engine::Engine& engine, const PayloadKey& key, const ChunkSpan& span);
+Status open_span(const engine::Engine& engine, const PayloadKey& key, const ChunkSpan& span, uint64_t* damaged);
+
+}  // namespace stockade::format
