@@ -128,6 +128,12 @@ std::string devices_text(const std::vector<uint32_t>& devices) {
 
 void run_gpu(const GpuSettings& settings, const std::function<void(const std::string&)>& on_point,
              const std::function<void(const GpuTable&)>& on_table) {
+  engine::Backend backend = engine::backend();
+  for (engine::Ring* const ring : {&backend.pinned, &backend.staged}) {
+    if (settings.lanes != 0) ring->lanes = settings.lanes;
+    if (settings.run_bytes != 0) ring->run_bytes = settings.run_bytes;
+  }
+  const engine::ScopedBackend scoped(backend);
   const auto asked = [&settings](const char* question) {
     return std::find(settings.questions.begin(), settings.questions.end(), question) != settings.questions.end();
   };
@@ -135,8 +141,6 @@ void run_gpu(const GpuSettings& settings, const std::function<void(const std::st
   if (asked("host")) ask_host(settings, on_point, on_table);
   if (asked("stages")) ask_stages(settings, on_point, on_table);
   if (asked("several")) ask_several(settings, on_point, on_table);
-  // The engines keep their pinned memory for the next job.
-  engine::Lane::release_idle();
 }
 
 }  // namespace stockade::bench

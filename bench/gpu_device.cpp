@@ -10,6 +10,9 @@ namespace stockade::bench {
 namespace {
 
 constexpr uint64_t most_samples = 200;
+// A sample is as many calls as this many bytes, one put behind the other: events around a single short one would measure
+// themselves. At most so many.
+constexpr uint64_t bytes_of_sample = uint64_t{16} << 20, most_calls = 64;
 
 std::vector<GpuOperation> operations_of(const AesCipher& cipher) {
   constexpr auto encrypt = STOCKADE_ENCRYPT, decrypt = STOCKADE_DECRYPT;
@@ -53,11 +56,12 @@ GpuCell measure_task(GpuTask& task, uint64_t size, const GpuSettings& settings) 
     task.launch();
     card.wait();
   }
+  const uint64_t calls = std::clamp<uint64_t>(bytes_of_sample / size, 1, most_calls);
   GpuCell cell = cell_of(samples(settings,
                                  [&] {
                                    card.begin();
-                                   task.launch();
-                                   return card.end();
+                                   for (uint64_t i = 0; i < calls; ++i) task.launch();
+                                   return card.end() / static_cast<double>(calls);
                                  }),
                          size);
   // Without the events, which would add to it.
@@ -105,10 +109,11 @@ void ask_device(const GpuSettings& settings, const OnGpuPoint& on_point, const O
     Card card(device, largest);
     card.copy_in(card.first(), host.plain.data(), largest);
     for (const uint32_t bits : {128U, 192U, 256U}) {
-      GpuTable table{"device",
-                     "GPU " + std::to_string(device) + ", data in its memory, keys of " + std::to_string(bits) + " bits",
-                     sizes,
-                     {}};
+      GpuTable table{
+          "device",
+          "GPU " + std::to_string(device) + ", data in its memory, keys of " + std::to_string(bits) + " bits",
+          sizes,
+          {}};
       for (const GpuOperation& operation : operations_of(settings, bits)) {
         GpuLine line{operation.cipher.name, operation.name(), operation.form_text(), 1, {}};
         GpuTask task(operation, card, host, cpu.get());

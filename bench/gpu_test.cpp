@@ -45,8 +45,8 @@ class GpuBench : public testing::Test {
 
   engine::Backend backend(const aes::GpuKernels& aes, const gcm::GpuKernels& gcm = gcm::gpu_kernels_emulated) {
     engine::Backend made{&runtime_, &aes, &gcm};
-    made.lanes_per_device = 2;
-    made.run_bytes = 64 * kib;
+    made.pinned = made.staged = {2, 64 * kib};
+    made.hybrid_stages = true;
     made.least_run = 16 * kib;
     made.lane_bytes = 16 * kib;
     made.hybrid_from = 16 * kib;

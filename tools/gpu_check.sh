@@ -169,18 +169,21 @@ sanitize() {
   fi
 }
 
-# Timing does not depend on key and data only if no lane ever waits for another's bank.
+# Timing does not depend on key and data only if no lane ever waits for another's bank: a load from shared memory is then one
+# wavefront. (The counter l1tex__data_bank_conflicts_pipe_lsu_mem_shared tells more than that: it also counts loads that wait
+# because global memory's traffic has the pipe.)
 count_conflicts() {
-  local step="bank conflicts of table kernels" status=0 counts tables sum others other_sum unread
-  local metric=l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum
+  local step="bank conflicts of table kernels" status=0 counts tables loads sum others other_sum unread
+  local executed=smsp__inst_executed_op_shared_ld.sum
+  local wavefronts=smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum
   section "$step"
   if ! command -v ncu >/dev/null; then
     report skipped "$step" "ncu is not installed"
     return
   fi
-  STOCKADE_TEST_SCALE=20 attempt "$conflicts_limit" ncu --clock-control none --metrics "$metric" --csv \
+  STOCKADE_TEST_SCALE=20 attempt "$conflicts_limit" ncu --clock-control none --metrics "$executed,$wavefronts" --csv \
     --print-kernel-base demangled "$tests" --gtest_brief=1 \
-    --gtest_filter='AesCuda.DefaultShapes:GcmCuda.SealedInOnePass:GcmCuda.Batches' || status=$?
+    --gtest_filter='AesCuda.DefaultShapes:GcmCuda.LongMessages:GcmCuda.Batches' || status=$?
   if grep -qE 'ERR_NVGPUCTRPERM|LibraryNotLoaded|No kernels were profiled' "$folder/log"; then
     report skipped "$step" "ncu cannot read this device's counters"
     return
@@ -188,21 +191,24 @@ count_conflicts() {
     report FAILED "$step" "$why"
     return
   fi
-  # A line for each launch, its last column the counter. Kernels of GCM hold tables and other things; their counts are told, not judged.
-  counts=$(awk -F'","' '/grid_kernel/ {
-      count = $NF
-      gsub(/[",\r]/, "", count)
-      if (count !~ /^[0-9.]+$/) { unread++; next }
-      if ($0 ~ /(Ecb|Ctr|Chained|Xts)TableKernel|TweakKernel|StealKernel/) { tables++; sum += count }
-      else { others++; other_sum += count }
-    } END { printf "%d %d %d %d %d", tables, sum, others, other_sum, unread }' "$folder/log")
-  read -r tables sum others other_sum unread <<<"$counts"
-  local note="$sum in $tables launches ($other_sum in $others of other kernels)"
-  if ((tables == 0 || unread > 0)); then
+  # Two lines for each launch, one a metric. Other kernels' counts are told, not judged.
+  counts=$(awk -F'","' -v executed="$executed" -v wavefronts="$wavefronts" '/grid_kernel/ {
+      value = $NF
+      gsub(/[",\r]/, "", value)
+      if (value !~ /^[0-9.]+$/ || ($(NF - 2) != executed && $(NF - 2) != wavefronts)) { unread++; next }
+      table = $0 ~ /(Ecb|Ctr|Chained|Xts)TableKernel|TweakKernel|StealKernel|BatchKernel/
+      if ($(NF - 2) == executed) {
+        if (table) { tables++; loads += value; sum -= value } else { others++; other_sum -= value }
+      } else if (table) sum += value
+      else other_sum += value
+    } END { printf "%d %.0f %.0f %d %.0f %d", tables, loads, sum, others, other_sum, unread }' "$folder/log")
+  read -r tables loads sum others other_sum unread <<<"$counts"
+  local note="$sum in $loads loads of $tables launches ($other_sum in $others of other kernels)"
+  if ((tables == 0 || loads == 0 || unread > 0)); then
     tail -n 20 "$folder/log"
     report FAILED "$step" "ncu's answer cannot be read"
   elif ((sum != 0)); then
-    grep grid_kernel "$folder/log" | head -n 40
+    grep grid_kernel "$folder/log"
     report FAILED "$step" "$note"
   else
     report ok "$step" "$note"

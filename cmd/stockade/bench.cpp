@@ -26,7 +26,7 @@ namespace {
 
 struct BenchLine {
   std::optional<std::string> ciphers, sizes, threads, rounds, rows;
-  std::optional<std::string> engine, devices, only, folder;
+  std::optional<std::string> engine, devices, only, folder, lanes, run_bytes;
   bool quick = false, json = false, quiet = false;
 };
 
@@ -88,16 +88,19 @@ std::vector<uint32_t> read_threads(const BenchLine& line, const Machine& machine
   return threads;
 }
 
+// Of ciphers, that is.
 std::vector<std::string> read_rows(const BenchLine& line, const Machine& machine) {
+  std::vector<stockade_row> known = machine.rows;
+  std::erase_if(known, [](const stockade_row& row) { return std::string_view(row.primitive) == "bignum"; });
   std::vector<std::string> rows;
   if (!line.rows) {
-    for (const stockade_row& row : machine.rows) {
+    for (const stockade_row& row : known) {
       if (line.quick && row.chosen) rows.push_back(row.name);
     }
     return rows;
   }
   std::vector<std::string> names;
-  for (const stockade_row& row : machine.rows) {
+  for (const stockade_row& row : known) {
     if (std::find(names.begin(), names.end(), row.name) == names.end()) names.push_back(row.name);
   }
   for (const std::string& item : parse_list("--row", *line.rows)) {
@@ -106,7 +109,7 @@ std::vector<std::string> read_rows(const BenchLine& line, const Machine& machine
       hints.push_back("the rows are " + listed(names));
       throw Failure(Exit::usage, fmt::format("unknown row '{}'", item), hints);
     }
-    for (const stockade_row& row : machine.rows) {
+    for (const stockade_row& row : known) {
       if (item == row.name && !row.available) {
         throw Failure(Exit::unavailable,
                       fmt::format("the {} row '{}' cannot run here: {}", row.primitive, item, row.reason));
@@ -260,6 +263,8 @@ void check_engine(const BenchLine& line) {
     refuse(line.devices, "--devices", "without");
     refuse(line.only, "--only", "without");
     refuse(line.folder, "--folder", "without");
+    refuse(line.lanes, "--lanes", "without");
+    refuse(line.run_bytes, "--run-bytes", "without");
   }
 }
 
@@ -267,8 +272,8 @@ void run_bench(const BenchLine& line) {
   if (line.quiet) ui::set_verbosity(ui::Verbosity::quiet);
   check_engine(line);
   if (line.engine) {
-    return run_bench_gpu({read_ciphers(line), line.sizes, line.devices, line.only, line.folder, line.rounds, line.quick,
-                          line.json});
+    return run_bench_gpu({read_ciphers(line), line.sizes, line.devices, line.only, line.folder, line.lanes,
+                          line.run_bytes, line.rounds, line.quick, line.json});
   }
   const Machine machine = look_around();
   const bench::AesSettings settings = read_line(line, machine);
@@ -317,6 +322,8 @@ void add_bench_aes(Command& bench) {
   aes.option(group, "--only", "LIST", line->only, "questions of --engine cuda, below; default all");
   aes.option(group, "--folder", "FOLDER", line->folder,
              "where the question 'stages' has its files; default /dev/shm, or TMPDIR if there is no room");
+  aes.option(group, "--lanes", "N", line->lanes, "transfers of a GPU in flight at a time; default what is built in");
+  aes.option(group, "--run-bytes", "SIZE", line->run_bytes, "bytes of such a transfer, a power of two");
   aes.option(group, "--rounds", "N", line->rounds, "turns of each contender, of which the median counts; default 7");
   aes.flag(group, "--quick", line->quick,
            "the chosen rows, three sizes, two key sizes and short samples: some seconds");

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -80,6 +81,12 @@ std::vector<uint32_t> read_devices(const GpuBenchLine& line) {
   return devices;
 }
 
+uint64_t read_run_bytes(const std::string& text) {
+  const uint64_t bytes = parse_size("--run-bytes", text);
+  if (std::has_single_bit(bytes) && bytes >= 64 * kib && bytes <= 16 * mib) return bytes;
+  throw Failure(Exit::usage, fmt::format("--run-bytes: {} is not a power of two within 64KiB and 16MiB", text));
+}
+
 bench::GpuSettings read_line(const GpuBenchLine& line, const Machine& machine) {
   bench::GpuSettings settings;
   settings.questions = read_questions(line);
@@ -87,6 +94,8 @@ bench::GpuSettings read_line(const GpuBenchLine& line, const Machine& machine) {
   read_sizes(line, settings);
   settings.devices = read_devices(line);
   if (line.rounds) settings.rounds = static_cast<uint32_t>(parse_number("--rounds", *line.rounds, 1, 1000));
+  if (line.lanes) settings.lanes = static_cast<uint32_t>(parse_number("--lanes", *line.lanes, 1, 64));
+  if (line.run_bytes) settings.run_bytes = read_run_bytes(*line.run_bytes);
   settings.threads = machine.machine.threads;
   return settings;
 }
@@ -152,8 +161,9 @@ std::string gpu_head_text(const Machine& machine, const bench::GpuMachine& gpus)
 std::string about_text(const bench::GpuSettings& settings) {
   return fmt::format(R"(
 Medians of {} samples or more; no padding, no associated data; each output was first compared with the CPU's. GB = 1e9 bytes.
-device   one message at a time. GB/s: by the GPU's clock, between events before and behind the call. us: by the host's clock,
-         from the call until the caller knows that all is done. XTS: units of {} bytes. chunks: a Cobblestone payload's.
+device   GB/s: by the GPU's clock, between events before and behind a call, or behind several that follow one another where
+         messages are short. us: one call by the host's clock, until the caller knows that all is done. XTS: units of {} bytes.
+         chunks: a Cobblestone payload's.
 host     whole calls by the host's clock; the rounds rotate. threads: the CPU alone, on {}.
 stages   milliseconds. total: the sum of what stands above it. overlapped: as 'stockade raw encrypt --engine cuda' does it.
 several  (1.95): speed-up over one GPU.
@@ -181,7 +191,8 @@ std::string cell_text(const std::string& question, const bench::GpuCell& cell) {
   if (question == "stages") return fmt::format("{:>{}}", figure(cell.seconds * 1e3), width);
   const std::string speed = figure(cell.gigabytes_per_second);
   if (question == "host") return fmt::format("{:>{}}", speed, width);
-  const std::string second = question == "device" ? figure(cell.finish_seconds * 1e6) : fmt::format("({:.2f})", cell.ratio);
+  const std::string second =
+      question == "device" ? figure(cell.finish_seconds * 1e6) : fmt::format("({:.2f})", cell.ratio);
   return fmt::format("{:>{}}{:>{}}", speed, figure_width, second, figure_width);
 }
 
@@ -196,8 +207,8 @@ std::string table_text(const bench::GpuTable& table) {
   const size_t width = cell_width(table.question);
   const Columns columns = columns_of(table.question);
   const std::string& cipher = table.lines.front().cipher;
-  std::string out =
-      fmt::format("\n{}: {}\n{:<{}}", table.question, table.title, table.question == "stages" ? cipher : "", name_width);
+  std::string out = fmt::format("\n{}: {}\n{:<{}}", table.question, table.title,
+                                table.question == "stages" ? cipher : "", name_width);
   for (const uint64_t size : table.sizes) out += fmt::format("{:>{}}", short_size(size), width);
   out += fmt::format("\n{:<{}}", "", name_width);
   for (size_t i = 0; i < table.sizes.size(); ++i) {
@@ -227,10 +238,9 @@ ordered_json report_json(const Machine& machine, const bench::GpuMachine& gpus, 
   }
   json["driver"] = {{"version", gpus.driver}, {"cuda", gpus.driver_cuda}};
   json["cuda"] = gpus.cuda;
-  json["settings"] = {{"questions", settings.questions},
-                      {"rounds", settings.rounds},
-                      {"threads", settings.threads},
-                      {"folder", settings.folder},
+  json["settings"] = {{"questions", settings.questions}, {"rounds", settings.rounds},
+                      {"threads", settings.threads},     {"lanes", settings.lanes},
+                      {"run_bytes", settings.run_bytes}, {"folder", settings.folder},
                       {"xts_unit", bench::xts_unit}};
   json["results"] = ordered_json::array();
   return json;

@@ -11,7 +11,7 @@ namespace stockade::cmd {
 
 struct GpuBenchLine {
   std::vector<bench::AesCipher> ciphers;
-  std::optional<std::string> sizes, devices, only, folder, rounds;
+  std::optional<std::string> sizes, devices, only, folder, lanes, run_bytes, rounds;
   bool quick = false, json = false;
 };
 

@@ -23,6 +23,17 @@ Exit exit_for(stockade_status status, stockade_direction direction) {
     case STOCKADE_ERROR_MODE:
     case STOCKADE_ERROR_UNKNOWN_NAME:
     case STOCKADE_ERROR_WORK_FACTOR:
+    case STOCKADE_ERROR_RSA_SIZE:
+    case STOCKADE_ERROR_RSA_MODULUS:
+    case STOCKADE_ERROR_RSA_EXPONENT:
+    case STOCKADE_ERROR_RSA_FACTORS:
+    case STOCKADE_ERROR_RSA_PRIME:
+    case STOCKADE_ERROR_RSA_PRIVATE_EXPONENT:
+    case STOCKADE_ERROR_RSA_CRT:
+    case STOCKADE_ERROR_KEY_FILE:
+    case STOCKADE_ERROR_KEY_TYPE:
+    case STOCKADE_ERROR_KEY_NOT_PRIVATE:
+    case STOCKADE_ERROR_MESSAGE_LENGTH:
       return Exit::usage;
     case STOCKADE_ERROR_DATA_LENGTH:
       return direction == STOCKADE_DECRYPT ? Exit::corrupt : Exit::usage;
@@ -44,9 +55,14 @@ Exit exit_for(stockade_status status, stockade_direction direction) {
     case STOCKADE_ERROR_CHUNK:
     case STOCKADE_ERROR_TRAILING_DATA:
     case STOCKADE_ERROR_ARMOR:
+    case STOCKADE_ERROR_RSA_LENGTH:
+    case STOCKADE_ERROR_RSA_RANGE:
+    case STOCKADE_ERROR_DECRYPTION:
+    case STOCKADE_ERROR_SIGNATURE:
       return Exit::corrupt;
     case STOCKADE_ERROR_NO_IDENTITY:
     case STOCKADE_ERROR_PASSPHRASE:
+    case STOCKADE_ERROR_PASSPHRASE_NEEDED:
       return Exit::no_key;
     case STOCKADE_ERROR_UNAVAILABLE:
     case STOCKADE_ERROR_DEVICE:
@@ -66,6 +82,7 @@ Exit exit_for(stockade_status status, stockade_direction direction) {
     case STOCKADE_ERROR_RANDOM:
     case STOCKADE_ERROR_JOURNAL:
     case STOCKADE_ERROR_LIBRARY:
+    case STOCKADE_ERROR_RSA_FAULT:
       return Exit::io;
   }
   return Exit::io;

@@ -101,7 +101,7 @@ std::string table(const Information& info) {
     const char* state = feature.masked ? "hidden by STOCKADE_MASK" : feature.present ? "present" : "absent";
     out += fmt::format("  {:<12}{}\n", feature.name, state);
   }
-  for (const char* primitive : {"aes", "gcm"}) out += rows_text(info, primitive);
+  for (const char* primitive : {"aes", "gcm", "bignum"}) out += rows_text(info, primitive);
   out += "\nengines\n";
   for (const Engine& engine : info.engines) out += fmt::format("  {:<12}{}\n", engine.name, engine.summary);
   return out + devices_text(info);

@@ -77,7 +77,25 @@ typedef enum stockade_status {
   STOCKADE_ERROR_DEVICE = 40,        /* the GPU or its driver reported an error */
   STOCKADE_ERROR_DEVICE_MEMORY = 41, /* the GPU has not enough free memory */
   STOCKADE_ERROR_DEVICE_POINTER = 42,/* a pointer to host memory where memory of the device is wanted */
-  STOCKADE_ERROR_FORKED = 43         /* a GPU was used before the process was forked: the child cannot use it */
+  STOCKADE_ERROR_FORKED = 43,        /* a GPU was used before the process was forked: the child cannot use it */
+  /* RSA: keys, then operations. */
+  STOCKADE_ERROR_RSA_SIZE = 44,      /* an RSA modulus of fewer bits than are allowed, or of over 16,384 */
+  STOCKADE_ERROR_RSA_MODULUS = 45,   /* an RSA modulus that is even */
+  STOCKADE_ERROR_RSA_EXPONENT = 46,  /* an RSA public exponent that is even, 1 or over 256 bits */
+  STOCKADE_ERROR_RSA_FACTORS = 47,   /* p * q is not the modulus, or p and q are equal or too close */
+  STOCKADE_ERROR_RSA_PRIME = 48,     /* p or q is not prime */
+  STOCKADE_ERROR_RSA_PRIVATE_EXPONENT = 49, /* d does not fit e, p and q, or is short */
+  STOCKADE_ERROR_RSA_CRT = 50,       /* dp, dq or qinv does not fit d, p and q */
+  STOCKADE_ERROR_KEY_FILE = 51,      /* not a key in a form that is known here, or malformed */
+  STOCKADE_ERROR_KEY_TYPE = 52,      /* a key, but not of RSA, or of a kind of RSA that is not known here */
+  STOCKADE_ERROR_PASSPHRASE_NEEDED = 53, /* the key is encrypted, and there is no passphrase */
+  STOCKADE_ERROR_KEY_NOT_PRIVATE = 54, /* a public key where a private one is wanted */
+  STOCKADE_ERROR_MESSAGE_LENGTH = 55, /* a message, or digest and salt, too long for the padding and the RSA key */
+  STOCKADE_ERROR_RSA_LENGTH = 56,    /* a ciphertext or signature of another length than the RSA modulus */
+  STOCKADE_ERROR_RSA_RANGE = 57,     /* a number that is not below the RSA modulus */
+  STOCKADE_ERROR_DECRYPTION = 58,    /* not a ciphertext for this key, hash and label; nothing more is said of why */
+  STOCKADE_ERROR_SIGNATURE = 59,     /* the signature is not one of this message by this key */
+  STOCKADE_ERROR_RSA_FAULT = 60      /* a private operation went wrong in the machine; its result was not released */
 } stockade_status;
 
 /* One English sentence for a status, lower case, no full stop; "unknown status" for a value not listed. Never null. */
@@ -556,8 +574,8 @@ STOCKADE_API const char *stockade_device_absence(void);
  * They put kernels into a CUDA stream and return before these have run: nothing is allocated on the GPU and nothing waits,
  * so they can be captured into a CUDA graph. What a stream reports of work before or after them stays there for the caller.
  * `in`, `out`, `aad`, `tag`, verdicts and the workspace are memory of the GPU, IVs are the host's and are not needed after
- * the call. Input may be exactly the output. Any alignment will do; multiples of 16 bytes for `in` and `out` are two to
- * three times as fast as others. The bytes are those of the calls for host memory. A key may be used by many threads
+ * the call. Input may be exactly the output. Any alignment will do; multiples of 16 bytes for `in` and `out` are
+ * about twice as fast as others. The bytes are those of the calls for host memory. A key may be used by many threads
  * and streams at once; the first such use of a key prepares it in host memory.
  * Refused: CBC and CFB encryption and OFB, whose blocks depend on one another (MODE); memory that is not a GPU's, or of two
  * GPUs (DEVICE_POINTER); a process that was forked after it had used a GPU (FORKED). */
@@ -634,7 +652,7 @@ typedef struct stockade_feature {
 STOCKADE_API stockade_status stockade_feature_get(uint32_t index, stockade_feature *feature);
 
 typedef struct stockade_row {
-  const char *primitive; /* "aes" or "gcm" */
+  const char *primitive; /* "aes", "gcm" or "bignum" */
   const char *name;      /* such as "vaes512" */
   int available;         /* this machine can run it */
   int chosen;            /* a new key would use it */

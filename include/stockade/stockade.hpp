@@ -155,6 +155,17 @@ class Engine {
   std::unique_ptr<stockade_engine, Free> handle_;
 };
 
+// Where calls on data in a GPU's memory go. Owns nothing.
+struct DeviceQueue {
+  void* stream = nullptr;          // a cudaStream_t of the GPU that the data lies on; null for its default stream
+  MutableByteView workspace = {};  // memory of that GPU, of Key::device_workspace bytes; empty where that is 0
+
+  // As the C interface takes it.
+  stockade_device_queue native() const noexcept {
+    return {sizeof(stockade_device_queue), stream, workspace.data(), workspace.size()};
+  }
+};
+
 // A key for one mode; wiped when it goes. Movable, and shared by as many threads as you like. Where an operation writes
 // as many bytes as it reads, `out` must have room for them (STOCKADE_ERROR_OUTPUT_SIZE) and may be the input itself.
 class Key {
@@ -233,6 +244,55 @@ class Key {
                           tag.data(), tag.size(), engine.handle()));
   }
 
+  // The same on data in a GPU's memory: views other than those of IVs are made from device pointers, such as
+  // ByteView(device_pointer, length). All return when the work is in the queue's stream.
+  std::uint64_t device_workspace(Direction direction, std::uint32_t device, std::uint64_t length,
+                                 std::uint64_t unit = 0) const {
+    std::uint64_t size = 0;
+    require(
+        stockade_device_workspace(handle(), static_cast<stockade_direction>(direction), device, length, unit, &size));
+    return size;
+  }
+  void device_encrypt(ByteView iv, ByteView in, MutableByteView out, const DeviceQueue& queue) const {
+    require_room(in, out);
+    const stockade_device_queue native = queue.native();
+    require(stockade_device_encrypt(handle(), iv.data(), iv.size(), in.data(), in.size(), out.data(), &native));
+  }
+  void device_decrypt(ByteView iv, ByteView in, MutableByteView out, const DeviceQueue& queue) const {
+    require_room(in, out);
+    const stockade_device_queue native = queue.native();
+    require(stockade_device_decrypt(handle(), iv.data(), iv.size(), in.data(), in.size(), out.data(), &native));
+  }
+  void device_encrypt_units(ByteView iv, std::uint64_t unit, ByteView in, MutableByteView out,
+                            const DeviceQueue& queue) const {
+    require_room(in, out);
+    const stockade_device_queue native = queue.native();
+    require(
+        stockade_device_encrypt_units(handle(), iv.data(), iv.size(), unit, in.data(), in.size(), out.data(), &native));
+  }
+  void device_decrypt_units(ByteView iv, std::uint64_t unit, ByteView in, MutableByteView out,
+                            const DeviceQueue& queue) const {
+    require_room(in, out);
+    const stockade_device_queue native = queue.native();
+    require(
+        stockade_device_decrypt_units(handle(), iv.data(), iv.size(), unit, in.data(), in.size(), out.data(), &native));
+  }
+  void device_seal(ByteView iv, ByteView aad, ByteView in, MutableByteView out, MutableByteView tag,
+                   const DeviceQueue& queue) const {
+    require_room(in, out);
+    const stockade_device_queue native = queue.native();
+    require(stockade_device_seal(handle(), iv.data(), iv.size(), aad.data(), aad.size(), in.data(), in.size(),
+                                 out.data(), tag.data(), tag.size(), &native));
+  }
+  // Leaves 0 in `*verdict`, memory of the GPU, if the tag is right; else another number, and zeros in `out`.
+  void device_open(ByteView iv, ByteView aad, ByteView in, MutableByteView out, ByteView tag, std::uint32_t* verdict,
+                   const DeviceQueue& queue) const {
+    require_room(in, out);
+    const stockade_device_queue native = queue.native();
+    require(stockade_device_open(handle(), iv.data(), iv.size(), aad.data(), aad.size(), in.data(), in.size(),
+                                 out.data(), tag.data(), tag.size(), verdict, &native));
+  }
+
  private:
   struct Free {
     void operator()(stockade_key* key) const noexcept { stockade_key_free(key); }
@@ -295,6 +355,21 @@ inline void encrypt_many(std::span<stockade_message> messages, const Engine& eng
 }
 inline void decrypt_many(std::span<stockade_message> messages, const Engine& engine = {}) {
   require(stockade_decrypt_many(messages.data(), messages.size(), engine.handle()));
+}
+
+// Many GCM messages in a GPU's memory, in one launch. `staging` is host memory of at least device_many_size bytes; it and the
+// queue's workspace, of as many, must stay as they are until the stream has come past. `verdicts`, memory of the GPU, has a
+// word for each message.
+inline std::uint64_t device_many_size(std::uint64_t count) noexcept { return stockade_device_many_size(count); }
+inline void device_seal_many(std::span<stockade_message> messages, MutableByteView staging, const DeviceQueue& queue) {
+  const stockade_device_queue native = queue.native();
+  require(stockade_device_seal_many(messages.data(), messages.size(), staging.data(), staging.size(), &native));
+}
+inline void device_open_many(std::span<stockade_message> messages, std::uint32_t* verdicts, MutableByteView staging,
+                             const DeviceQueue& queue) {
+  const stockade_device_queue native = queue.native();
+  require(
+      stockade_device_open_many(messages.data(), messages.size(), verdicts, staging.data(), staging.size(), &native));
 }
 
 namespace detail {
@@ -791,6 +866,19 @@ inline std::vector<stockade_feature> features() {
   while (stockade_feature_get(static_cast<std::uint32_t>(all.size()), &feature) == STOCKADE_OK) all.push_back(feature);
   return all;
 }
+
+// The GPUs, by number as in CUDA. Of none, device_absence says why; it is empty where there is one.
+inline std::vector<stockade_device> devices() {
+  std::vector<stockade_device> all;
+  stockade_device device = {};
+  stockade_status status;
+  while ((status = stockade_device_get(static_cast<std::uint32_t>(all.size()), &device)) == STOCKADE_OK) {
+    all.push_back(device);
+  }
+  if (status != STOCKADE_ERROR_ARGUMENT && status != STOCKADE_ERROR_UNAVAILABLE) throw Error(status);
+  return all;
+}
+inline std::string device_absence() { return stockade_device_absence(); }
 
 // Every implementation row, best first within a primitive.
 inline std::vector<stockade_row> rows() {

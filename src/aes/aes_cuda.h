@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "base/status.h"
 #include "gpu/launch.h"
@@ -70,6 +71,15 @@ struct GpuKernels {
   GpuXtsFn xts_encrypt, xts_decrypt;
   GpuCtrFn ctr_bitsliced;  // the same function without any table (aes_bitslice_launch.h has its shape)
 };
+
+// Counter mode has two implementations. The first is what keys have unless another is asked for by name.
+struct GpuCtrVariant {
+  const char* name;
+  GpuCtrFn GpuKernels::*ctr;
+  // For a device of that compute capability and a message of that length.
+  gpu::Shape (*shape)(uint32_t capability, uint64_t length);
+};
+std::span<const GpuCtrVariant> gpu_ctr_variants();
 
 extern const GpuKernels gpu_kernels_cuda;      // where CUDA is built in
 extern const GpuKernels gpu_kernels_emulated;  // in tests

@@ -65,6 +65,15 @@ uint64_t gpu_workspace_bytes(GpuOperation operation, const gpu::Queue& queue, co
   return most;
 }
 
+std::span<const GpuCtrVariant> gpu_ctr_variants() {
+  static constexpr GpuCtrVariant rows[] = {
+      {"tables", &GpuKernels::ctr,
+       [](uint32_t capability, uint64_t length) { return default_shape(GpuOperation::ctr, capability, length); }},
+      {"bitsliced", &GpuKernels::ctr_bitsliced, [](uint32_t, uint64_t) { return ctr_bitsliced_shape; }},
+  };
+  return rows;
+}
+
 gpu::Shape default_shape(GpuOperation operation, uint32_t capability, uint64_t length) {
   const ShapeRow* row = shape_rows;
   while (capability < row->capability) ++row;

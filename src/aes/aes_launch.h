@@ -80,6 +80,8 @@ inline CtrPlan ctr_plan(const TableForm& form, const uint8_t counter[16], Counte
     plan.skip = skip;
     plan.groups_per_run = groups;
     plan.parts = parts;
+    // Where warps have a part each at most, longer runs would leave more of them without one.
+    if (2 * parts <= form.warps()) break;
   }
   plan.base = {first.high, first.low - plan.skip};
   return plan;
@@ -152,10 +154,10 @@ inline gpu::Grid table_grid(const TableForm& form, uint64_t warps) {
 
 // For kernels that give a thread one of `items` at a time.
 template <typename Kernel>
-gpu::Grid item_grid(const gpu::Queue& queue, uint64_t items, uint32_t shared_bytes) {
+gpu::Grid item_grid(const gpu::Queue& queue, uint64_t items) {
   const uint64_t blocks =
       std::min<uint64_t>(std::max(queue.multiprocessors, 1u), divide_up(items, Kernel::max_threads));
-  return {static_cast<uint32_t>(blocks), Kernel::max_threads, shared_bytes};
+  return {static_cast<uint32_t>(blocks), Kernel::max_threads, gpu::least_shared_bytes<Kernel>};
 }
 
 inline gpu::Quad quad_of(const uint8_t bytes[16]) {
@@ -223,7 +225,7 @@ struct TableLaunches {
     const uint8_t* saved = nullptr;
     if (in == out && plan.runs > 1) {
       saved = workspace;
-      const Status status = start(queue, item_grid<SaveBlocksKernel>(queue, plan.runs, 0),
+      const Status status = start(queue, item_grid<SaveBlocksKernel>(queue, plan.runs),
                                   SaveBlocksKernel{plan, 512 * form.blocks, in, workspace});
       if (status != STOCKADE_OK) return status;
     }
@@ -257,13 +259,13 @@ struct TableLaunches {
     }
     if (status != STOCKADE_OK || plan.steals == 0) return status;
     using Kernel = StealKernel<cipher>;
-    return start(queue, item_grid<Kernel>(queue, plan.steals, table_bytes(Kernel::layout)),
+    return start(queue, item_grid<Kernel>(queue, plan.steals),
                  Kernel{data, plan, in, out, workspace + 16 * plan.pieces});
   }
 
   static Status make_tweaks(const gpu::Queue& queue, const RoundKeys& keys, const uint8_t number[16],
                             const XtsPlan& plan, uint8_t* workspace) {
-    if (queue.shared_bytes < table_bytes(TweakKernel::layout)) return STOCKADE_ERROR_DEVICE;
+    if (queue.shared_bytes < TweakKernel::shared_bytes) return STOCKADE_ERROR_DEVICE;
     TweakKernel kernel{};
     kernel.keys = keys;
     kernel.plan = plan;
@@ -277,8 +279,7 @@ struct TableLaunches {
     const auto last_block = [](uint64_t bytes) { return quad_of(power_of_x(bytes < 16 ? 0 : bytes / 16 - 1)); };
     kernel.steal = last_block(plan.unit);
     kernel.last_steal = last_block(plan.length % plan.unit);
-    return start(queue, item_grid<TweakKernel>(queue, plan.pieces + plan.steals, table_bytes(TweakKernel::layout)),
-                 kernel);
+    return start(queue, item_grid<TweakKernel>(queue, plan.pieces + plan.steals), kernel);
   }
 
   // powers[i] = a^(i · step) for i up to `count`.

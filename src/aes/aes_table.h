@@ -31,16 +31,6 @@ enum class Layout : uint32_t { four, two };
 // comes behind.
 STOCKADE_DEVICE constexpr uint32_t table_bytes(Layout layout) { return (layout == Layout::four ? 128u : 64u) << 10; }
 
-// Whether the device that code is now compiled for can run a kernel with this layout. Kernels leave out their bodies where
-// it cannot: a launch with so much shared memory is refused there.
-STOCKADE_DEVICE constexpr bool runs_here([[maybe_unused]] Layout layout) {
-#if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ == 750 || __CUDA_ARCH__ == 860 || __CUDA_ARCH__ == 890)
-  return layout == Layout::two;
-#else
-  return true;
-#endif
-}
-
 // A number of rounds that is known only when a kernel runs: rounds are then a loop, which is slower but short.
 inline constexpr uint32_t any_rounds = 0;
 
@@ -103,18 +93,21 @@ STOCKADE_DEVICE uint32_t table_entry(uint32_t image) {
 }
 
 // Fills the tables; all threads of the block must come, and sync_block() afterwards before anyone looks something up. A warp
-// stores 512 bytes at a time without a conflict: two rows of T_0 and T_1.
+// stores 512 bytes at a time without a conflict: two rows of T_0 and T_1, and what they become in T_2 and T_3.
 template <Cipher cipher, Layout layout, typename Thread>
 STOCKADE_DEVICE void fill_tables(const Thread& thread) {
-  constexpr uint32_t quads = table_bytes(layout) / 16;
-  constexpr uint32_t quads_of_pair = (64u << 10) / 16;  // T_0 and T_1
+  constexpr uint32_t quads = (64u << 10) / 16;  // of T_0 and T_1, or of T_2 and T_3
+  const uint8_t* box = cipher == Cipher::forward ? substitution_boxes.forward : substitution_boxes.backward;
   auto* shared = reinterpret_cast<gpu::Quad*>(thread.shared());
+  // Bytes are on their way for several steps while the first are waited for: that is most of what a short message takes.
+  STOCKADE_UNROLL_BY(4)
   for (uint32_t i = thread.index; i < quads; i += thread.threads) {
-    const uint32_t value = i / 16 % 256;
-    const uint32_t table = i / quads_of_pair * 2 + i / 8 % 2;
-    const uint8_t* box = cipher == Cipher::forward ? substitution_boxes.forward : substitution_boxes.backward;
-    const uint32_t entry = rotate_bytes(table_entry<cipher>(box[value]), table);
+    const uint32_t entry = rotate_bytes(table_entry<cipher>(box[i / 16]), i / 8 % 2);
     shared[i] = {{entry, entry, entry, entry}};
+    if constexpr (layout == Layout::four) {
+      const uint32_t further = rotate_bytes(entry, 2);
+      shared[quads + i] = {{further, further, further, further}};
+    }
   }
 }
 

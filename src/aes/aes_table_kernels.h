@@ -135,6 +135,7 @@ template <Cipher cipher, Layout layout, uint32_t rounds, uint32_t blocks, bool a
 struct EcbTableKernel {
   static constexpr uint32_t max_threads = table_kernel_threads(blocks);
   static constexpr uint32_t min_blocks = 1;
+  static constexpr uint32_t shared_bytes = table_bytes(layout);
 
   RoundKeys keys;
   const uint8_t* in;
@@ -144,12 +145,10 @@ struct EcbTableKernel {
 
   template <typename Thread>
   STOCKADE_DEVICE void operator()(const Thread& thread) const {
-    if constexpr (runs_here(layout)) {
-      fill_tables<cipher, layout>(thread);
-      thread.sync_block();
-      const uint64_t warps = warp_count(thread);
-      for (uint64_t i = warp_number(thread); i < tiles; i += warps) crypt_tile(thread, i);
-    }
+    fill_tables<cipher, layout>(thread);
+    thread.sync_block();
+    const uint64_t warps = warp_count(thread);
+    for (uint64_t i = warp_number(thread); i < tiles; i += warps) crypt_tile(thread, i);
   }
 
   template <typename Thread>
@@ -181,6 +180,7 @@ template <Layout layout, uint32_t rounds, uint32_t blocks, bool aligned>
 struct CtrTableKernel {
   static constexpr uint32_t max_threads = table_kernel_threads(blocks);
   static constexpr uint32_t min_blocks = 1;
+  static constexpr uint32_t shared_bytes = table_bytes(layout);
 
   RoundKeys keys;
   CtrPlan plan;
@@ -191,18 +191,16 @@ struct CtrTableKernel {
 
   template <typename Thread>
   STOCKADE_DEVICE void operator()(const Thread& thread) const {
-    if constexpr (runs_here(layout)) {
-      if (refused != nullptr && *refused != 0) {
-        write_zeros(thread);
-        return;
-      }
-      fill_tables<Cipher::forward, layout>(thread);
-      thread.sync_block();
-      constexpr uint32_t parts_of_run = 8 / blocks;
-      const uint64_t warps = warp_count(thread);
-      for (uint64_t i = warp_number(thread); i < plan.parts; i += warps) {
-        run_part(thread, i / parts_of_run, static_cast<uint32_t>(i % parts_of_run));
-      }
+    if (refused != nullptr && *refused != 0) {
+      write_zeros(thread);
+      return;
+    }
+    fill_tables<Cipher::forward, layout>(thread);
+    thread.sync_block();
+    constexpr uint32_t parts_of_run = 8 / blocks;
+    const uint64_t warps = warp_count(thread);
+    for (uint64_t i = warp_number(thread); i < plan.parts; i += warps) {
+      run_part(thread, i / parts_of_run, static_cast<uint32_t>(i % parts_of_run));
     }
   }
 
@@ -289,6 +287,7 @@ template <Cipher cipher, Layout layout, uint32_t rounds, uint32_t blocks, bool a
 struct ChainedTableKernel {
   static constexpr uint32_t max_threads = table_kernel_threads(blocks);
   static constexpr uint32_t min_blocks = 1;
+  static constexpr uint32_t shared_bytes = table_bytes(layout);
 
   RoundKeys keys;
   ChainedPlan plan;
@@ -300,12 +299,10 @@ struct ChainedTableKernel {
 
   template <typename Thread>
   STOCKADE_DEVICE void operator()(const Thread& thread) const {
-    if constexpr (runs_here(layout)) {
-      fill_tables<cipher, layout>(thread);
-      thread.sync_block();
-      const uint64_t warps = warp_count(thread);
-      for (uint64_t i = warp_number(thread); i < plan.runs; i += warps) decrypt_run(thread, i);
-    }
+    fill_tables<cipher, layout>(thread);
+    thread.sync_block();
+    const uint64_t warps = warp_count(thread);
+    for (uint64_t i = warp_number(thread); i < plan.runs; i += warps) decrypt_run(thread, i);
   }
 
   template <typename Thread>
@@ -409,6 +406,7 @@ struct TweakKernel {
   static constexpr uint32_t max_threads = 256;
   static constexpr uint32_t min_blocks = 1;
   static constexpr Layout layout = Layout::two;
+  static constexpr uint32_t shared_bytes = table_bytes(layout);
 
   RoundKeys keys;
   XtsPlan plan;
@@ -459,6 +457,7 @@ template <Cipher cipher, Layout layout, uint32_t rounds, uint32_t blocks, bool a
 struct XtsTableKernel {
   static constexpr uint32_t max_threads = table_kernel_threads(blocks);
   static constexpr uint32_t min_blocks = 1;
+  static constexpr uint32_t shared_bytes = table_bytes(layout);
 
   RoundKeys keys;
   XtsPlan plan;
@@ -475,12 +474,10 @@ struct XtsTableKernel {
 
   template <typename Thread>
   STOCKADE_DEVICE void operator()(const Thread& thread) const {
-    if constexpr (runs_here(layout)) {
-      fill_tables<cipher, layout>(thread);
-      thread.sync_block();
-      const uint64_t warps = warp_count(thread);
-      for (uint64_t i = warp_number(thread); i < plan.runs; i += warps) crypt_run(thread, i);
-    }
+    fill_tables<cipher, layout>(thread);
+    thread.sync_block();
+    const uint64_t warps = warp_count(thread);
+    for (uint64_t i = warp_number(thread); i < plan.runs; i += warps) crypt_run(thread, i);
   }
 
   template <typename Thread>
@@ -551,6 +548,7 @@ struct StealKernel {
   static constexpr uint32_t max_threads = 256;
   static constexpr uint32_t min_blocks = 1;
   static constexpr Layout layout = Layout::two;
+  static constexpr uint32_t shared_bytes = table_bytes(layout);
 
   RoundKeys keys;
   XtsPlan plan;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "aes/aes_cuda.h"
 #include "base/bytes.h"
 #include "base/field128.h"
 #include "base/secret.h"
@@ -69,6 +70,7 @@ Status expand(Key& key, const Variant* variant, Mode mode, const uint8_t* bytes,
   key.variant = variant;
   key.mode = mode;
   key.bits = static_cast<uint32_t>(8 * half);
+  key.gpu_ctr = &gpu_ctr_variants()[0];
   variant->kernels->expand(bytes, static_cast<uint32_t>(half), key.data);
   if (xts) variant->kernels->expand(bytes + half, static_cast<uint32_t>(half), key.tweak);
   return STOCKADE_OK;

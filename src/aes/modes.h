@@ -17,12 +17,15 @@ inline constexpr uint64_t block_bytes = 16;
 inline constexpr uint64_t max_unit_bytes = uint64_t{1} << 24;
 
 // A schedule (XTS: two) with the row that made it. The owner wipes it.
+struct GpuCtrVariant;
+
 struct Key {
   const Variant* variant;
   Mode mode;
   uint32_t bits;  // 128, 192, 256
   Schedule data;
   Schedule tweak;  // XTS only
+  const GpuCtrVariant* gpu_ctr;  // CTR on GPUs (aes_cuda.h)
 };
 
 // KEY_LENGTH, WEAK_KEY. The row has been chosen by the caller.

@@ -3,9 +3,11 @@
 #include <cstdio>
 #include <cstring>
 #include <iterator>
+#include <span>
 #include <string_view>
 
 #include "aes/aes_variants.h"
+#include "bignum/bignum_variants.h"
 #include "cpu/features.h"
 #include "cpu/machine.h"
 #include "engine/cuda.h"
@@ -80,6 +82,37 @@ constexpr StatusText status_texts[] = {
     {STOCKADE_ERROR_DEVICE_POINTER, "STOCKADE_ERROR_DEVICE_POINTER",
      "a pointer that is not to memory of the GPU where such is wanted"},
     {STOCKADE_ERROR_FORKED, "STOCKADE_ERROR_FORKED", "the process was forked after it had used a GPU"},
+    {STOCKADE_ERROR_RSA_SIZE, "STOCKADE_ERROR_RSA_SIZE",
+     "the RSA modulus has too few bits (2048 are needed, 1024 to verify old signatures), or more than 16384"},
+    {STOCKADE_ERROR_RSA_MODULUS, "STOCKADE_ERROR_RSA_MODULUS", "the RSA modulus is even"},
+    {STOCKADE_ERROR_RSA_EXPONENT, "STOCKADE_ERROR_RSA_EXPONENT",
+     "the RSA public exponent must be odd, at least 3 and of at most 256 bits"},
+    {STOCKADE_ERROR_RSA_FACTORS, "STOCKADE_ERROR_RSA_FACTORS",
+     "the RSA factors are equal, too close to one another, or not those of the modulus"},
+    {STOCKADE_ERROR_RSA_PRIME, "STOCKADE_ERROR_RSA_PRIME", "an RSA factor is not prime"},
+    {STOCKADE_ERROR_RSA_PRIVATE_EXPONENT, "STOCKADE_ERROR_RSA_PRIVATE_EXPONENT",
+     "the RSA private exponent does not belong to the public one, or is too small"},
+    {STOCKADE_ERROR_RSA_CRT, "STOCKADE_ERROR_RSA_CRT",
+     "the RSA key's numbers for the Chinese remainder theorem do not belong to it"},
+    {STOCKADE_ERROR_KEY_FILE, "STOCKADE_ERROR_KEY_FILE",
+     "this is not a key in a form that is known here, or it is malformed"},
+    {STOCKADE_ERROR_KEY_TYPE, "STOCKADE_ERROR_KEY_TYPE", "the key has a type that is not supported"},
+    {STOCKADE_ERROR_PASSPHRASE_NEEDED, "STOCKADE_ERROR_PASSPHRASE_NEEDED",
+     "the key is encrypted and needs a passphrase"},
+    {STOCKADE_ERROR_KEY_NOT_PRIVATE, "STOCKADE_ERROR_KEY_NOT_PRIVATE",
+     "this is a public key where a private one is needed"},
+    {STOCKADE_ERROR_MESSAGE_LENGTH, "STOCKADE_ERROR_MESSAGE_LENGTH",
+     "the message, or digest and salt, is longer than the padding leaves room for in this RSA key"},
+    {STOCKADE_ERROR_RSA_LENGTH, "STOCKADE_ERROR_RSA_LENGTH",
+     "the ciphertext or signature has not the length of the RSA modulus"},
+    {STOCKADE_ERROR_RSA_RANGE, "STOCKADE_ERROR_RSA_RANGE",
+     "the ciphertext, signature or number is not below the RSA modulus"},
+    {STOCKADE_ERROR_DECRYPTION, "STOCKADE_ERROR_DECRYPTION",
+     "the ciphertext does not decrypt: another key, hash or label, or damaged data"},
+    {STOCKADE_ERROR_SIGNATURE, "STOCKADE_ERROR_SIGNATURE",
+     "the signature is not valid: another key, message or padding, or damaged data"},
+    {STOCKADE_ERROR_RSA_FAULT, "STOCKADE_ERROR_RSA_FAULT",
+     "a private RSA operation went wrong; its result was not released"},
 };
 
 const StatusText* find(const stockade_status& status) {
@@ -150,7 +183,7 @@ void append_names(cpu::Features features, char* text, size_t size) {
   }
 }
 
-// What the two primitives' tables have in common.
+// What the primitives' tables have in common.
 struct RowView {
   const char* primitive;
   const char* name;
@@ -186,6 +219,21 @@ void describe(const RowView& view, cpu::Features usable, stockade_row& row) {
   row.available = (view.needs & ~usable) == 0;
   row.chosen = view.chosen;
   explain(view, usable, row);
+}
+
+// Describes row `index` of the table, or takes the table's length off the index and says that it is not there.
+template <typename Variant>
+bool describe_in(const char* primitive, std::span<const Variant> rows, const Variant* chosen, std::string_view forced,
+                 cpu::Features usable, uint32_t& index, stockade_row& row) {
+  if (index >= rows.size()) {
+    index -= static_cast<uint32_t>(rows.size());
+    return false;
+  }
+  const Variant& entry = rows[index];
+  bool automatic = true;
+  if constexpr (requires { entry.automatic; }) automatic = entry.automatic;
+  describe({primitive, entry.name, entry.needs, automatic, &entry == chosen, !forced.empty()}, usable, row);
+  return true;
 }
 
 }  // namespace
@@ -240,21 +288,14 @@ stockade_status stockade_row_get(uint32_t index, stockade_row* row) {
   const stockade::gcm::Variant* gcm_chosen = nullptr;
   Status status = stockade::aes::choose(wish.aes_row, wish.usable, &aes_chosen);
   if (status == STOCKADE_OK) status = stockade::gcm::choose(wish.gcm_row, wish.usable, &gcm_chosen);
+  const stockade::bignum::Variant* bignum_chosen = nullptr;
+  if (status == STOCKADE_OK) status = stockade::bignum::choose(wish.bignum_row, wish.usable, &bignum_chosen);
   if (status != STOCKADE_OK) return status;
-  const auto aes_rows = stockade::aes::variants();
-  const auto gcm_rows = stockade::gcm::variants();
-  if (index < aes_rows.size()) {
-    const auto& entry = aes_rows[index];
-    const bool chosen = &entry == aes_chosen, forced = !wish.aes_row.empty();
-    describe({"aes", entry.name, entry.needs, entry.automatic, chosen, forced}, wish.usable, *row);
-    return STOCKADE_OK;
-  }
-  index -= static_cast<uint32_t>(aes_rows.size());
-  if (index >= gcm_rows.size()) return STOCKADE_ERROR_ARGUMENT;
-  const auto& entry = gcm_rows[index];
-  const bool chosen = &entry == gcm_chosen, forced = !wish.gcm_row.empty();
-  describe({"gcm", entry.name, entry.needs, true, chosen, forced}, wish.usable, *row);
-  return STOCKADE_OK;
+  const bool found =
+      describe_in("aes", stockade::aes::variants(), aes_chosen, wish.aes_row, wish.usable, index, *row) ||
+      describe_in("gcm", stockade::gcm::variants(), gcm_chosen, wish.gcm_row, wish.usable, index, *row) ||
+      describe_in("bignum", stockade::bignum::variants(), bignum_chosen, wish.bignum_row, wish.usable, index, *row);
+  return found ? STOCKADE_OK : STOCKADE_ERROR_ARGUMENT;
 }
 
 stockade_status stockade_engine_get(uint32_t index, const char** name, const char** summary) {

@@ -44,11 +44,13 @@ Features probe() {
   Features found = none;
   if (has(basic.ecx, bit_AES | bit_SSSE3 | bit_SSE4_1)) found |= aesni;
   if (has(basic.ecx, bit_PCLMUL)) found |= clmul;
-  // Row files for AVX2 are compiled with BMI2, which came to every processor with it.
-  if (ymm && has(extended.ebx, bit_AVX2 | bit_BMI2)) found |= avx2;
+  // Row files for AVX2 are compiled with BMI2 and FMA, which came to every processor with it.
+  if (ymm && has(basic.ecx, bit_FMA) && has(extended.ebx, bit_AVX2 | bit_BMI2)) found |= avx2;
   if (ymm && has(extended.ecx, bit_VAES)) found |= vaes;
   if (ymm && has(extended.ecx, bit_VPCLMULQDQ)) found |= vpclmul;
   if (ymm && zmm && has(extended.ebx, bit_AVX512F | bit_AVX512BW | bit_AVX512DQ | bit_AVX512VL)) found |= avx512;
+  if (has(extended.ebx, bit_ADX | bit_BMI2)) found |= adx;
+  if (has(found, avx512) && has(extended.ebx, bit_AVX512IFMA)) found |= ifma;
   return found;
 }
 

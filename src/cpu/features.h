@@ -11,10 +11,12 @@ using Features = uint32_t;
 inline constexpr Features none = 0;
 inline constexpr Features aesni = 1U << 0;    // AES-NI with SSSE3 and SSE4.1
 inline constexpr Features clmul = 1U << 1;    // PCLMULQDQ
-inline constexpr Features avx2 = 1U << 2;     // AVX2, ymm state saved
+inline constexpr Features avx2 = 1U << 2;     // AVX2 with BMI2 and FMA, ymm state saved
 inline constexpr Features vaes = 1U << 3;     // VAES on ymm (and on zmm where avx512 is there)
 inline constexpr Features vpclmul = 1U << 4;  // VPCLMULQDQ
 inline constexpr Features avx512 = 1U << 5;   // AVX-512 F, BW, DQ and VL, zmm state saved
+inline constexpr Features adx = 1U << 6;      // ADX and BMI2
+inline constexpr Features ifma = 1U << 7;     // AVX-512 IFMA, where avx512 is there
 
 struct FeatureName {
   const char* name;
@@ -22,7 +24,8 @@ struct FeatureName {
 };
 // One entry for each bit above, in that order.
 inline constexpr FeatureName feature_names[] = {
-    {"aesni", aesni}, {"clmul", clmul}, {"avx2", avx2}, {"vaes", vaes}, {"vpclmul", vpclmul}, {"avx512", avx512},
+    {"aesni", aesni},     {"clmul", clmul},   {"avx2", avx2}, {"vaes", vaes},
+    {"vpclmul", vpclmul}, {"avx512", avx512}, {"adx", adx},   {"ifma", ifma},
 };
 
 // What the probe found. Constant for the life of the process.

@@ -17,7 +17,7 @@
 namespace stockade::cpu {
 namespace {
 
-constexpr Features all = aesni | clmul | avx2 | vaes | vpclmul | avx512;
+constexpr Features all = aesni | clmul | avx2 | vaes | vpclmul | avx512 | adx | ifma;
 
 // Sets or clears STOCKADE_MASK and puts back what was there.
 class MaskVariable {
@@ -76,7 +76,7 @@ TEST(Features, MaskIsAListOfNames) {
   EXPECT_TRUE(parse_mask("").valid);
   EXPECT_EQ(parse_mask("vaes,avx512").hidden, vaes | avx512);
   EXPECT_TRUE(parse_mask("vaes,avx512").valid);
-  EXPECT_EQ(parse_mask("aesni,clmul,avx2,vaes,vpclmul,avx512").hidden, all);
+  EXPECT_EQ(parse_mask("aesni,clmul,avx2,vaes,vpclmul,avx512,adx,ifma").hidden, all);
   EXPECT_EQ(parse_mask("vaes,vaes").hidden, vaes);
 }
 
@@ -101,7 +101,7 @@ TEST(Features, EnvironmentHidesWhatIsDetected) {
     EXPECT_EQ(usable(), detected() & ~feature.bit) << feature.name;
   }
   {
-    const MaskVariable set("aesni,clmul,avx2,vaes,vpclmul,avx512");
+    const MaskVariable set("aesni,clmul,avx2,vaes,vpclmul,avx512,adx,ifma");
     EXPECT_EQ(usable(), none);
     EXPECT_EQ(detected(), detected());
   }
@@ -125,10 +125,12 @@ TEST(Features, AgreeWithTheKernel) {
   };
   EXPECT_EQ((detected() & aesni) != 0, has({"aes", "ssse3", "sse4_1"}));
   EXPECT_EQ((detected() & clmul) != 0, has({"pclmulqdq"}));
-  EXPECT_EQ((detected() & avx2) != 0, has({"avx2", "bmi2"}));
+  EXPECT_EQ((detected() & avx2) != 0, has({"avx2", "bmi2", "fma"}));
   EXPECT_EQ((detected() & vaes) != 0, has({"avx", "vaes"}));
   EXPECT_EQ((detected() & vpclmul) != 0, has({"avx", "vpclmulqdq"}));
   EXPECT_EQ((detected() & avx512) != 0, has({"avx512f", "avx512bw", "avx512dq", "avx512vl"}));
+  EXPECT_EQ((detected() & adx) != 0, has({"adx", "bmi2"}));
+  EXPECT_EQ((detected() & ifma) != 0, has({"avx512f", "avx512bw", "avx512dq", "avx512vl", "avx512ifma"}));
 #endif
 }
 

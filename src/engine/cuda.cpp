@@ -7,6 +7,8 @@
 
 #include "base/bytes.h"
 #include "base/field128.h"
+#include "cpu/features.h"
+#include "cpu/machine.h"
 
 namespace stockade::engine {
 
@@ -15,7 +17,8 @@ namespace {
 constexpr uint64_t block_bytes = aes::block_bytes;
 // Runs end at whole cache lines and whole steps of every kernel.
 constexpr uint64_t granule_bytes = 16 * block_bytes;
-// Behind the data of a run, on the way out: a partial hash, or the verdicts on chunks.
+// Behind the room for a run's output: a partial hash, or the verdicts on chunks. The device writes them there by itself:
+// a copy of its own would cost as much as one of a hundred kilobytes.
 constexpr uint64_t hash_bytes = 64;
 constexpr uint64_t chunk_bytes = gcm::gpu_chunk_bytes;
 constexpr uint64_t sealed_chunk_bytes = chunk_bytes + block_bytes;
@@ -26,6 +29,7 @@ constexpr uint32_t max_devices = 64;
 Backend built_in() {
   Backend found{};
   found.runtime = &gpu::runtime();
+  found.hybrid_stages = (cpu::usable() & cpu::aesni) == 0;
 #if defined(STOCKADE_CUDA)
   found.aes = &aes::gpu_kernels_cuda;
   found.gcm = &gcm::gpu_kernels_cuda;
@@ -72,10 +76,33 @@ Status usable_devices(uint64_t wanted, uint64_t& devices) {
 
 namespace {
 
-// Each lane has its share of the job, but a small job has few.
-uint64_t lanes_for(const Backend& own, uint64_t devices, uint64_t length, uint64_t parts, uint64_t most) {
-  const uint64_t all = std::min(static_cast<uint64_t>(std::popcount(devices)) * own.lanes_per_device, most);
+// Each lane has its share of the job, but a small job has few. `shared`: the cores have work of their own.
+uint64_t lanes_for(const Backend& own, uint64_t devices, uint64_t length, uint64_t parts, Home home, bool shared) {
+  const auto count = static_cast<uint32_t>(std::popcount(devices));
+  uint32_t each = own.pinned.lanes;
+  if (home == Home::ordinary && !shared) {
+    each = std::clamp(cpu::machine().cores / count, each, std::max(each, own.staged.lanes));
+  }
+  const uint64_t all = std::min<uint64_t>(uint64_t{count} * each, Crew::max_lanes);
   return std::clamp<uint64_t>(std::min(parts, length / own.lane_bytes), 1, all);
+}
+
+// Lanes' workers sleep most of the time, but more threads than cores would wait for one another at the end. One at least has
+// no lane.
+uint32_t hybrid_workers(uint32_t lanes, const Plan& cpu) { return std::max(cpu.workers, lanes + 1); }
+
+uint64_t run_bytes_for(const Backend& own, Home home) {
+  return home == Home::pinned ? own.pinned.run_bytes : own.staged.run_bytes;
+}
+
+// Whether a device can copy from or to the memory by itself. Where that cannot be found out, it is not asked to.
+bool is_pinned(gpu::Runtime& runtime, const void* memory, uint64_t length) {
+  const auto pinned = [&runtime](const uint8_t* byte) {
+    gpu::Place place;
+    return runtime.locate(byte, place) == STOCKADE_OK && place.side == gpu::Side::pinned;
+  };
+  const auto* const bytes = static_cast<const uint8_t*>(memory);
+  return length != 0 && pinned(bytes) && pinned(bytes + length - 1);
 }
 
 }  // namespace
@@ -89,9 +116,17 @@ Plan plan_lanes(const Engine& engine, uint64_t length, bool splits, Plan cpu) {
     if (!alone) return cpu;
     return {Kind::cuda, 1, aes::Stores::ordinary, present ? "in a mode that no GPU can cut" : "and no GPU to run on"};
   }
-  const auto lanes = static_cast<uint32_t>(lanes_for(own, devices, length, UINT64_MAX, Crew::max_lanes));
+  const auto lanes = static_cast<uint32_t>(lanes_for(own, devices, length, UINT64_MAX, Home::file, !alone));
   if (alone) return {Kind::cuda, lanes, aes::Stores::ordinary, "and GPUs that were asked for"};
-  return {Kind::hybrid, lanes + cpu.workers, cpu.stores, "are enough for GPUs and cores together"};
+  return {Kind::hybrid, hybrid_workers(lanes, cpu), cpu.stores, "are enough for GPUs and cores together"};
+}
+
+Home home_of(const Engine& engine, const void* in, const void* out, uint64_t length) {
+  if (!wants_gpus(engine.kind)) return Home::ordinary;
+  gpu::Runtime& runtime = *backend().runtime;
+  const bool pinned =
+      is_pinned(runtime, in, length) && (in == out || out == nullptr || is_pinned(runtime, out, length));
+  return pinned ? Home::pinned : Home::ordinary;
 }
 
 // ---- keys ----
@@ -122,6 +157,13 @@ void make_lane_key(const gcm::Key& key, LaneKey& lane_key) {
   lane_key.aes = nullptr;
   lane_key.gcm = &key;
   gcm::gpu_prepare(key, lane_key.gcm_key);
+}
+
+Status launch_ctr(const aes::Key& key, const gpu::Queue& queue, const aes::RoundKeys& encrypt,
+                  const uint8_t counter[16], const uint8_t* in, uint8_t* out, uint64_t length) {
+  const aes::GpuCtrFn ctr = backend().aes->*key.gpu_ctr->ctr;
+  return ctr(queue, key.gpu_ctr->shape(queue.capability, length), encrypt, counter, aes::CounterWidth::bits128, in, out,
+             length, nullptr);
 }
 
 // ---- idle lanes ----
@@ -156,7 +198,7 @@ struct LanePool {
       ++count;
       if (smallest == nullptr || (*at)->run_bytes_ < (*smallest)->run_bytes_) smallest = at;
     }
-    if (count <= lane->backend_.lanes_per_device) return nullptr;
+    if (count <= std::max(lane->backend_.pinned.lanes, lane->backend_.staged.lanes)) return nullptr;
     Lane* const removed = *smallest;
     *smallest = removed->next_;
     return removed;
@@ -241,7 +283,6 @@ struct Lane::Copy {
   uint8_t* out;  // may be null if nothing of it is wanted
   uint64_t out_length;
   bool keeps_input;
-  uint64_t note_bytes;  // of what is behind the output and comes along
 };
 
 uint64_t Lane::note_bytes() const {
@@ -276,7 +317,7 @@ Status Lane::allocate(uint64_t run_bytes) {
                                        unit_workspace(run_bytes, std::min<uint64_t>(run_bytes, 512)), block_bytes});
   Status status = workspace_.allocate(runtime, device_, workspace);
   if (status == STOCKADE_OK) status = device_in_.allocate(runtime, device_, capacity(run_bytes));
-  if (status == STOCKADE_OK) status = device_out_.allocate(runtime, device_, capacity(run_bytes) + note_bytes());
+  if (status == STOCKADE_OK) status = device_out_.allocate(runtime, device_, capacity(run_bytes));
   if (status == STOCKADE_OK) status = in_.allocate(runtime, capacity(run_bytes) + host_slack);
   if (status == STOCKADE_OK) status = out_.allocate(runtime, capacity(run_bytes) + host_slack + note_bytes());
   return status;
@@ -284,21 +325,18 @@ Status Lane::allocate(uint64_t run_bytes) {
 
 // False if the device does not do it.
 bool Lane::wipe_used() {
-  if (used_in_ == 0 && used_out_ == 0 && !lent_) return true;
+  if (device_used_.in == 0 && device_used_.out == 0 && !lent_) return true;
   gpu::Runtime& runtime = *backend_.runtime;
-  Status status = runtime.fill(device_, stream_.handle(), device_in_.data(), 0, used_in_);
-  if (status == STOCKADE_OK) status = runtime.fill(device_, stream_.handle(), device_out_.data(), 0, used_out_);
-  if (status == STOCKADE_OK) {
-    status = runtime.fill(device_, stream_.handle(), device_notes(), 0, note_bytes());
-  }
+  Status status = runtime.fill(device_, stream_.handle(), device_in_.data(), 0, device_used_.in);
+  if (status == STOCKADE_OK) status = runtime.fill(device_, stream_.handle(), device_out_.data(), 0, device_used_.out);
   if (status == STOCKADE_OK) {
     status = runtime.fill(device_, stream_.handle(), workspace_.data(), 0, workspace_.size());
   }
   // The host's side meanwhile.
-  wipe(in_.data(), lent_ ? in_.size() : used_in_);
-  wipe(out_.data(), lent_ ? out_.size() : used_out_);
+  wipe(in_.data(), lent_ ? in_.size() : host_used_.in);
+  wipe(out_.data(), lent_ ? out_.size() : host_used_.out);
   wipe(notes(), note_bytes());
-  used_in_ = used_out_ = 0;
+  device_used_ = host_used_ = {};
   lent_ = false;
   const Status waited = runtime.wait(device_, stream_.handle());
   return status == STOCKADE_OK && waited == STOCKADE_OK;
@@ -324,17 +362,14 @@ uint64_t Lane::run_length(uint64_t length) const {
   return length - run_bytes_ < least_last_run ? run_bytes_ - granule_bytes : run_bytes_;
 }
 
-// Whether the device can copy from or to the caller's memory by itself. Where that cannot be found out, it is not asked to.
+// Whether the device can copy from or to that memory by itself: the lane's own, or the caller's.
 bool Lane::direct(const void* memory, uint64_t length) const {
   if (memory == nullptr || length == 0) return false;
   const auto* const bytes = static_cast<const uint8_t*>(memory);
   const auto own = [bytes](const gpu::PinnedBuffer& buffer) {
     return bytes >= buffer.data() && bytes < buffer.data() + buffer.size();
   };
-  if (own(in_) || own(out_)) return true;
-  gpu::Place first, last;
-  if (backend_.runtime->locate(bytes, first) != STOCKADE_OK || first.side != gpu::Side::pinned) return false;
-  return backend_.runtime->locate(bytes + length - 1, last) == STOCKADE_OK && last.side == gpu::Side::pinned;
+  return own(in_) || own(out_) || is_pinned(*backend_.runtime, memory, length);
 }
 
 // Copies in, has transform(device_in_, device_out_) queued, copies out, and waits. The caller's output is written when all
@@ -345,10 +380,10 @@ Status Lane::run(const Copy& copy, Transform&& transform) {
   void* const stream = stream_.handle();
   const gpu::OnDevice here(runtime, device_);
   if (here.status() != STOCKADE_OK) return here.status();
-  used_in_ = std::max(used_in_, copy.length);
-  used_out_ = std::max(used_out_, copy.out_length);
+  device_used_.add(copy.length, copy.out_length);
   const bool direct_in = direct(copy.in, copy.length);
   const bool direct_out = !(copy.keeps_input && copy.in == copy.out) && direct(copy.out, copy.out_length);
+  host_used_.add(direct_in ? 0 : copy.length, direct_out ? 0 : copy.out_length);
   if (!direct_in && copy.length != 0) std::memcpy(in_.data(), copy.in, copy.length);
   Status status = STOCKADE_OK;
   if (copy.length != 0) {
@@ -359,9 +394,6 @@ Status Lane::run(const Copy& copy, Transform&& transform) {
   if (status == STOCKADE_OK && comes_out) {
     status =
         runtime.copy_out(device_, stream, direct_out ? copy.out : out_.data(), device_out_.data(), copy.out_length);
-  }
-  if (status == STOCKADE_OK && copy.note_bytes != 0) {
-    status = runtime.copy_out(device_, stream, notes(), device_notes(), copy.note_bytes);
   }
   // After a failure too: nothing may be on its way to memory that the caller takes back.
   const Status waited = runtime.wait(device_, stream);
@@ -382,8 +414,7 @@ Status Lane::transform(const LaneKey& key, stockade_direction direction, const u
       if (encrypts) return kernels.ecb_encrypt(queue(), shape(Operation::ecb_encrypt), key.encrypt, in, out, length);
       return kernels.ecb_decrypt(queue(), shape(Operation::ecb_decrypt), key.decrypt, in, out, length);
     case STOCKADE_CTR:
-      return kernels.ctr(queue(), shape(Operation::ctr), key.encrypt, chain, aes::CounterWidth::bits128, in, out,
-                         length, nullptr);
+      return launch_ctr(*key.aes, queue(), key.encrypt, chain, in, out, length);
     case STOCKADE_CBC:
       return kernels.cbc_decrypt(queue(), shape(Operation::cbc_decrypt), key.decrypt, chain, in, out, length, nullptr);
     case STOCKADE_CFB:
@@ -429,7 +460,7 @@ Status Lane::crypt(const LaneKey& key, stockade_direction direction, aes::Range&
     Secret<uint8_t[16]> next;
     std::memcpy(*next, range.chain, block_bytes);
     pass_chain(key.aes->mode, range.in, length, *next);
-    const Status status = run({range.in, length, range.out, length, keeps_input, 0}, [&] {
+    const Status status = run({range.in, length, range.out, length, keeps_input}, [&] {
       return transform(key, direction, range.chain, device_in_.data(), device_out_.data(), length);
     });
     if (status != STOCKADE_OK) return status;
@@ -471,7 +502,7 @@ Status Lane::crypt_units(const LaneKey& key, stockade_direction direction, UnitR
       length = std::max<uint64_t>(length / range.unit / 2, 1) * range.unit;
     }
     if (unit_workspace(length, range.unit) > workspace_.size()) return STOCKADE_ERROR_DEVICE_MEMORY;
-    const Status status = run({range.in, length, range.out, length, keeps_input, 0}, [&] {
+    const Status status = run({range.in, length, range.out, length, keeps_input}, [&] {
       return transform_units(key, direction, range.number, range.unit, device_in_.data(), device_out_.data(), length);
     });
     if (status != STOCKADE_OK) return status;
@@ -491,7 +522,7 @@ Status Lane::transform_gcm(const LaneKey& key, stockade_direction direction, con
   const gcm::GpuShapes shapes = gcm::default_shapes(key.gcm->bits / 8, facts_.capability);
   const uint8_t* const in = device_in_.data();
   uint8_t* const out = device_out_.data();
-  uint8_t* const hash = device_notes();
+  uint8_t* const hash = notes();
   gcm::GpuMessage message{};
   message.tag = hash;
   message.tag_length = block_bytes;
@@ -518,7 +549,7 @@ Status Lane::crypt(const LaneKey& key, stockade_direction direction, const uint8
   const Field128 inverse = gcm::field_of(key.gcm_key.hash.inverse);
   while (range.length != 0) {
     const uint64_t length = run_length(range.length);
-    const Status status = run({range.in, length, range.out, length, keeps_input, block_bytes},
+    const Status status = run({range.in, length, range.out, length, keeps_input},
                               [&] { return transform_gcm(key, direction, j0, range.first_block, length); });
     if (status != STOCKADE_OK) return status;
     // Y = S / H ^ L.
@@ -550,16 +581,15 @@ Status Lane::run_chunks(const LaneKey& key, ChunkRange& range) {
     const uint64_t plain = (count - 1) * chunk_bytes + last_length;
     const uint64_t in_length = opening ? plain + count * block_bytes : plain;
     const uint64_t out_length = opening ? plain : plain + count * block_bytes;
-    const uint64_t verdicts = opening ? count * sizeof(uint32_t) : 0;
     gcm::GpuChunks chunks{device_in_.data(), device_out_.data(), range.first, count, last_length, {}, nullptr};
     std::memcpy(chunks.base_nonce, range.base_nonce, sizeof chunks.base_nonce);
-    chunks.refused = opening ? reinterpret_cast<uint32_t*>(device_notes()) : nullptr;
+    chunks.refused = opening ? reinterpret_cast<uint32_t*>(notes()) : nullptr;
     const auto kernel = opening ? backend_.gcm->open_chunks : backend_.gcm->seal_chunks;
-    const Status status = run({range.in, in_length, range.out, out_length, true, verdicts},
+    const Status status = run({range.in, in_length, range.out, out_length, true},
                               [&] { return kernel(queue(), shapes, key.gcm_key, chunks); });
     if (status != STOCKADE_OK) return status;
     if (opening) {
-      std::memcpy(range.refused, notes(), verdicts);
+      std::memcpy(range.refused, notes(), count * sizeof(uint32_t));
       range.refused += count;
     }
     range.in += in_length;
@@ -653,8 +683,8 @@ Status Lane::pack(stockade_direction direction, const PackedMessage* messages, u
   void* const stream = stream_.handle();
   const gpu::OnDevice here(runtime, device_);
   if (here.status() != STOCKADE_OK) return here.status();
-  used_in_ = std::max(used_in_, layout.total());
-  used_out_ = std::max(used_out_, layout.total());
+  device_used_.add(layout.total(), layout.total());
+  host_used_.add(layout.total(), layout.total());
   gather_pack(direction, messages, layout);
   Status status = runtime.copy_in(device_, stream, device_in_.data(), in_.data(), layout.total());
   if (status == STOCKADE_OK) status = launch_pack(direction, messages, layout);
@@ -763,14 +793,15 @@ void Lane::scatter_pack(stockade_direction direction, const PackedMessage* messa
 
 // ---- crew ----
 
-Status Crew::gather(const Engine& engine, uint64_t length, uint64_t parts, bool in_place) {
+Status Crew::gather(const Engine& engine, uint64_t length, uint64_t parts, bool in_place, Home home) {
   if (!wants_gpus(engine.kind)) {
     plan_ = make_plan(engine, length, parts, in_place);
     return STOCKADE_OK;
   }
   cpu_ = engine.kind == Kind::hybrid;
-  const bool worthwhile = !cpu_ || length >= backend().hybrid_from;
-  const Status status = worthwhile && parts != 0 ? take_lanes(engine, length, parts) : STOCKADE_OK;
+  const bool worthwhile =
+      !cpu_ || (length >= backend().hybrid_from && (home != Home::ordinary || backend().hybrid_stages));
+  const Status status = worthwhile && parts != 0 ? take_lanes(engine, length, parts, home) : STOCKADE_OK;
   if (status != STOCKADE_OK && !cpu_) return status;
   if (lane_count_ == 0) {
     plan_ = make_plan({Kind::automatic, engine.threads}, length, parts, in_place);
@@ -778,16 +809,17 @@ Status Crew::gather(const Engine& engine, uint64_t length, uint64_t parts, bool 
   }
   plan_ = make_plan({Kind::threads, engine.threads}, length, parts, in_place);
   plan_.kind = engine.kind;
-  plan_.workers = cpu_ ? lane_count_ + plan_.workers : lane_count_;
+  plan_.workers = cpu_ ? hybrid_workers(lane_count_, plan_) : lane_count_;
   return STOCKADE_OK;
 }
 
-Status Crew::take_lanes(const Engine& engine, uint64_t length, uint64_t parts) {
+Status Crew::take_lanes(const Engine& engine, uint64_t length, uint64_t parts, Home home) {
   const Backend& own = backend();
   uint64_t devices = 0;
   if (const Status status = usable_devices(engine.devices, devices); status != STOCKADE_OK) return status;
-  const uint64_t wanted = lanes_for(own, devices, length, parts, max_lanes);
-  const uint64_t share = std::clamp(length / wanted + 1, own.least_run, own.run_bytes);
+  const uint64_t wanted = lanes_for(own, devices, length, parts, home, cpu_);
+  const uint64_t longest = run_bytes_for(own, home);
+  const uint64_t share = std::clamp(length / wanted + 1, std::min(own.least_run, longest), longest);
   Status failure = STOCKADE_OK;
   uint64_t left_out = 0;
   for (uint64_t taken = 0; taken < wanted && left_out != devices;) {
@@ -795,7 +827,7 @@ Status Crew::take_lanes(const Engine& engine, uint64_t length, uint64_t parts) {
     for (uint64_t rest = devices & ~left_out; rest != 0 && taken < wanted; rest &= rest - 1) {
       const auto device = static_cast<uint32_t>(std::countr_zero(rest));
       Lane* lane = nullptr;
-      const Status status = Lane::take(device, std::min(std::bit_ceil(share), own.run_bytes), &lane);
+      const Status status = Lane::take(device, std::min(std::bit_ceil(share), longest), &lane);
       if (status == STOCKADE_OK) {
         lanes_[lane_count_++] = lane;
         ++taken;

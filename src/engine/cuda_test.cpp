@@ -44,7 +44,14 @@ class Machine {
  public:
   explicit Machine(std::vector<EmulatedDevice> devices, uint32_t lanes = 2)
       : runtime(std::move(devices)),
-        backend{&runtime, &tests::oracle_aes_kernels(), &tests::oracle_gcm_kernels(), lanes, run_bytes, kib, 2 * kib,
+        backend{&runtime,
+                &tests::oracle_aes_kernels(),
+                &tests::oracle_gcm_kernels(),
+                {lanes, run_bytes},
+                {lanes, run_bytes},
+                true,
+                kib,
+                2 * kib,
                 0},
         scope_(std::make_unique<ScopedBackend>(backend)) {
     tests::launch_on(&runtime);
@@ -296,7 +303,7 @@ TEST_F(Lanes, do_data_units) {
 // Units that are cut one after the other, because there are few of them.
 TEST_F(Lanes, do_long_data_units) {
   Machine machine(several(1));
-  machine.backend.run_bytes = 64 * kib;
+  machine.backend.pinned.run_bytes = machine.backend.staged.run_bytes = 64 * kib;
   const Bytes bytes = key_bytes(STOCKADE_XTS), first = random_.bytes(16), in = random_.bytes(500 * kib + 3);
   const Key key = make(STOCKADE_XTS, bytes);
   for (const stockade_direction direction : both_directions) {
@@ -443,7 +450,7 @@ TEST_F(ManyOnLanes, are_those_alone) {
   for (const size_t devices : {1, 2}) {
     Machine machine(several(devices));
     // Once with messages so long for the runs that they are cut, once with long ones in packs.
-    if (devices == 2) machine.backend.run_bytes = 512 * kib;
+    if (devices == 2) machine.backend.pinned.run_bytes = machine.backend.staged.run_bytes = 512 * kib;
     for (const Engine& engine : {cuda, hybrid}) {
       for (const stockade_direction direction : both_directions) {
         std::vector<Entry> all = entries(direction, 200);
@@ -639,7 +646,7 @@ TEST_F(Faults, are_the_last_that_a_job_asks_of_a_device) {
   for (const Engine& engine : {cuda, hybrid}) {
     Machine machine(several(1), 2);
     Crew crew;
-    ASSERT_EQ(crew.gather(engine, 100 * kib, 100, false), STOCKADE_OK);
+    ASSERT_EQ(crew.gather(engine, 100 * kib, 100, false, Home::ordinary), STOCKADE_OK);
     ASSERT_EQ(crew.lanes(), 2U);
     Lane* lane = nullptr;
     ASSERT_EQ(Lane::take(0, kib, &lane), STOCKADE_OK);
@@ -880,7 +887,7 @@ TEST(GpuEngines, say_what_they_would_do) {
   EXPECT_EQ(small.workers, 1U);
   const Plan both = plan_message(ctr->cipher, STOCKADE_ENCRYPT, 1 << 20, false, hybrid);
   EXPECT_EQ(both.kind, Kind::hybrid);
-  EXPECT_EQ(both.workers, 10U);
+  EXPECT_EQ(both.workers, 9U) << "a lane's worker sleeps most of the time";
   const Plan impossible = plan_message(cbc->cipher, STOCKADE_ENCRYPT, 1 << 20, false, hybrid);
   EXPECT_EQ(impossible.kind, Kind::serial);
   for (const Plan& plan : {large, small, both, impossible}) EXPECT_STRNE(plan.why, "");

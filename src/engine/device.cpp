@@ -109,7 +109,7 @@ Status launch(const DeviceKey& key, stockade_direction direction, const gpu::Que
     case aes::GpuOperation::xts_decrypt:
       return kernels.xts_decrypt(queue, shape, keys.decrypt, keys.tweak, iv, unit, in, out, length, workspace);
     case aes::GpuOperation::ctr:
-      return kernels.ctr(queue, shape, keys.encrypt, iv, aes::CounterWidth::bits128, in, out, length, nullptr);
+      return launch_ctr(*keys.aes, queue, keys.encrypt, iv, in, out, length);
   }
   return STOCKADE_ERROR_MODE;
 }
@@ -142,8 +142,13 @@ Status check_units(const CipherKey& key, uint64_t iv_length, uint64_t unit, cons
 }
 
 gcm::GpuMessage described(const DeviceSealed& message) {
-  return {message.in,  message.out, message.length, message.aad, message.aad_length,
-          message.tag, static_cast<uint32_t>(message.tag_length)};
+  return {message.in,
+          message.out,
+          message.length,
+          message.aad,
+          message.aad_length,
+          message.tag,
+          static_cast<uint32_t>(message.tag_length)};
 }
 
 Status check_sealed(const CipherKey& key, stockade_direction direction, const DeviceSealed& message) {
@@ -174,7 +179,7 @@ Status crypt_sealed(const DeviceKey& key, stockade_direction direction, const De
   if (status != STOCKADE_OK) return status;
   const gpu::OnDevice here(*backend().runtime, site.device());
   if (here.status() != STOCKADE_OK) return here.status();
-  const gcm::GpuShapes shapes = gcm::default_shapes(key.cipher.bits / 8, site.queue().capability);
+  const gcm::GpuShapes shapes = gcm::default_shapes(key.cipher.bits / 8, site.queue().capability, message.length);
   Secret<gcm::MessageStart> start;
   gcm::start_message(key.cipher.gcm, message.iv, message.iv_length, *start);
   if (direction == STOCKADE_ENCRYPT) {
@@ -198,8 +203,8 @@ DeviceSealed sealed_of(const stockade_message& message) {
 
 }  // namespace
 
-Status device_workspace(const CipherKey& key, stockade_direction direction, uint32_t device, uint64_t length, uint64_t unit,
-                        uint64_t* size) {
+Status device_workspace(const CipherKey& key, stockade_direction direction, uint32_t device, uint64_t length,
+                        uint64_t unit, uint64_t* size) {
   uint32_t devices;
   if (const Status status = backend().runtime->count(devices); status != STOCKADE_OK) return status;
   if (device >= devices) return STOCKADE_ERROR_ARGUMENT;

@@ -47,7 +47,8 @@ class DeviceCalls : public testing::Test {
   void use(const std::vector<gpu::EmulatedDevice>& devices) {
     scope_.reset();
     runtime_ = std::make_unique<gpu::EmulatedRuntime>(devices);
-    backend_ = std::make_unique<Backend>(Backend{runtime_.get(), &aes::gpu_kernels_emulated, &gcm::gpu_kernels_emulated});
+    backend_ =
+        std::make_unique<Backend>(Backend{runtime_.get(), &aes::gpu_kernels_emulated, &gcm::gpu_kernels_emulated});
     scope_ = std::make_unique<ScopedBackend>(*backend_);
   }
 
@@ -92,9 +93,9 @@ class Memory {
   uint64_t begin_, length_;
 };
 
-Key make_key(stockade_mode mode, const Bytes& bytes) {
+Key make_key(stockade_mode mode, const Bytes& bytes, const char* force = nullptr) {
   stockade_key* key = nullptr;
-  EXPECT_EQ(stockade_key_create(&key, mode, bytes.data(), bytes.size(), nullptr), STOCKADE_OK);
+  EXPECT_EQ(stockade_key_create(&key, mode, bytes.data(), bytes.size(), force), STOCKADE_OK);
   return Key(key);
 }
 
@@ -131,7 +132,8 @@ TEST_F(DeviceCalls, give_the_bytes_of_host_memory) {
     const auto on_device = direction == STOCKADE_ENCRYPT ? stockade_device_encrypt : stockade_device_decrypt;
     for (uint64_t i = 0; i < scaled(emulated ? 8 : 60); ++i) {
       const std::vector<uint32_t> sizes = tests::key_sizes(mode);
-      const Key key = make_key(mode, random.bytes(tests::key_bytes(mode, sizes[random.below(sizes.size())])));
+      const char* const force = random.one_in(2) ? "gpu-ctr:bitsliced" : nullptr;
+      const Key key = make_key(mode, random.bytes(tests::key_bytes(mode, sizes[random.below(sizes.size())])), force);
       const Bytes iv = random.bytes(tests::iv_bytes(mode));
       const Bytes in = random.bytes(tests::allowed_length(mode, random_length(random)));
       Bytes expected(in.size());
@@ -150,6 +152,29 @@ TEST_F(DeviceCalls, give_the_bytes_of_host_memory) {
       }
     }
   }
+}
+
+TEST_F(DeviceCalls, use_the_counter_mode_that_the_key_names) {
+  const auto refuse = [](const gpu::Queue&, const gpu::Shape&, const aes::RoundKeys&, const uint8_t*, aes::CounterWidth,
+                         const uint8_t*, uint8_t*, uint64_t,
+                         const uint32_t*) -> Status { return STOCKADE_ERROR_DEVICE; };
+  const auto named = [](const char* force) {
+    const Key key = make_key(STOCKADE_CTR, Bytes(32, 7), force);
+    const Memory data(Bytes(1000));
+    const Work work = Work::on(key, STOCKADE_ENCRYPT, 1000);
+    return stockade_device_encrypt(key.get(), Bytes(16).data(), 16, data.data(), 1000, data.data(), &work.queue);
+  };
+  aes::GpuKernels kernels = *backend().aes;
+  Backend own = backend();
+  own.aes = &kernels;
+  const ScopedBackend scope(own);
+  kernels.ctr = refuse;
+  EXPECT_EQ(named("gpu-ctr:bitsliced"), STOCKADE_OK);
+  EXPECT_EQ(named("gpu-ctr:tables"), STOCKADE_ERROR_DEVICE);
+  EXPECT_EQ(named(nullptr), STOCKADE_ERROR_DEVICE);
+  std::swap(kernels.ctr, kernels.ctr_bitsliced);
+  EXPECT_EQ(named("gpu-ctr:bitsliced"), STOCKADE_ERROR_DEVICE);
+  EXPECT_EQ(named(nullptr), STOCKADE_OK);
 }
 
 TEST_F(DeviceCalls, do_units_as_host_memory) {
@@ -191,8 +216,8 @@ struct Sealed {
         sealed(in.size()),
         tag(random.between(12, 16)),
         key(make_key(STOCKADE_GCM, key_bytes)) {
-    EXPECT_EQ(stockade_seal(key.get(), iv.data(), iv.size(), aad.data(), aad.size(), in.data(), in.size(), sealed.data(),
-                            tag.data(), tag.size(), nullptr),
+    EXPECT_EQ(stockade_seal(key.get(), iv.data(), iv.size(), aad.data(), aad.size(), in.data(), in.size(),
+                            sealed.data(), tag.data(), tag.size(), nullptr),
               STOCKADE_OK);
   }
 };
@@ -212,15 +237,16 @@ TEST_F(DeviceCalls, seal_and_open_as_host_memory) {
     const Memory aad(message.aad, random.below(5)), data(message.in, random.one_in(3) ? random.below(17) : 0);
     const Memory tag(Bytes(message.tag.size()), random.below(3)), verdict(Bytes(4, 7));
     const Work work = Work::on(message.key, STOCKADE_ENCRYPT, length);
-    ASSERT_EQ(stockade_device_seal(message.key.get(), message.iv.data(), message.iv.size(), aad.data(), message.aad.size(),
-                                   data.data(), length, data.data(), tag.data(), message.tag.size(), &work.queue),
-              STOCKADE_OK);
+    ASSERT_EQ(
+        stockade_device_seal(message.key.get(), message.iv.data(), message.iv.size(), aad.data(), message.aad.size(),
+                             data.data(), length, data.data(), tag.data(), message.tag.size(), &work.queue),
+        STOCKADE_OK);
     ASSERT_EQ(data.content(), message.sealed) << length;
     ASSERT_EQ(tag.content(), message.tag) << length << ", " << message.aad.size();
     const Memory out(Bytes(length, 9));
     const auto open = [&](const Memory& with) {
-      return stockade_device_open(message.key.get(), message.iv.data(), message.iv.size(), aad.data(), message.aad.size(),
-                                  data.data(), length, out.data(), with.data(), message.tag.size(),
+      return stockade_device_open(message.key.get(), message.iv.data(), message.iv.size(), aad.data(),
+                                  message.aad.size(), data.data(), length, out.data(), with.data(), message.tag.size(),
                                   reinterpret_cast<uint32_t*>(verdict.data()), &work.queue);
     };
     Bytes wrong = message.tag;
@@ -309,7 +335,8 @@ TEST_F(DeviceCalls, refuse_what_cannot_be) {
   stockade_device_queue none = {sizeof none, nullptr, nullptr, 0}, odd = none, small = work.queue;
   odd.struct_size -= 8;
   small.workspace_size = 15;
-  const auto encrypt = [&](const Key& key, const void* in, uint64_t length, void* out, const stockade_device_queue* queue) {
+  const auto encrypt = [&](const Key& key, const void* in, uint64_t length, void* out,
+                           const stockade_device_queue* queue) {
     return stockade_device_encrypt(key.get(), iv.data(), 16, in, length, out, queue);
   };
   EXPECT_EQ(encrypt(ctr, d, 256, d, &none), STOCKADE_OK);
@@ -331,7 +358,8 @@ TEST_F(DeviceCalls, refuse_what_cannot_be) {
   shifted.workspace = static_cast<uint8_t*>(shifted.workspace) + 1;
   shifted.workspace_size -= 1;
   EXPECT_EQ(encrypt(xts, d, 256, d, &shifted), STOCKADE_ERROR_ARGUMENT);
-  EXPECT_EQ(stockade_device_encrypt_units(xts.get(), iv.data(), 16, 15, d, 256, d, &work.queue), STOCKADE_ERROR_ARGUMENT);
+  EXPECT_EQ(stockade_device_encrypt_units(xts.get(), iv.data(), 16, 15, d, 256, d, &work.queue),
+            STOCKADE_ERROR_ARGUMENT);
   EXPECT_EQ(stockade_device_encrypt_units(ctr.get(), iv.data(), 16, 64, d, 256, d, &work.queue), STOCKADE_ERROR_MODE);
   EXPECT_EQ(stockade_device_decrypt(ctr.get(), iv.data(), 12, d, 256, d, &none), STOCKADE_ERROR_IV_LENGTH);
 

@@ -6,7 +6,9 @@
 #include <charconv>
 #include <cstdlib>
 
+#include "aes/aes_cuda.h"
 #include "aes/aes_variants.h"
+#include "bignum/bignum_variants.h"
 #include "cpu/features.h"
 #include "engine/cuda.h"
 #include "gcm/gcm_variants.h"
@@ -45,6 +47,8 @@ Status parse_entry(std::string_view entry, Environment& environment) {
   if (subject == "engine") return parse_kind(name, environment.kind);
   if (subject == "aes") return parse_row(aes::variants(), name, environment.aes_row);
   if (subject == "gcm") return parse_row(gcm::variants(), name, environment.gcm_row);
+  if (subject == "bignum") return parse_row(bignum::variants(), name, environment.bignum_row);
+  if (subject == "gpu-ctr") return parse_row(aes::gpu_ctr_variants(), name, environment.gpu_ctr_row);
   return STOCKADE_ERROR_UNKNOWN_NAME;
 }
 

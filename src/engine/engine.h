@@ -29,7 +29,7 @@ struct Engine {
 // value that cannot be obeyed; every call that would consult it then returns that status.
 struct Environment {
   Status status;
-  std::string_view aes_row, gcm_row;  // names in the tables; empty: choose
+  std::string_view aes_row, gcm_row, bignum_row, gpu_ctr_row;  // names in the tables; empty: choose
   Kind kind;
   uint32_t threads;  // 0: not given
   uint64_t devices;  // 0: not given
@@ -37,8 +37,8 @@ struct Environment {
 };
 const Environment& environment();
 
-// "aes:NAME,gcm:NAME,engine:NAME", any of them, in any order; later wins. UNKNOWN_NAME for an unknown key, row or
-// engine.
+// "aes:NAME,gcm:NAME,bignum:NAME,gpu-ctr:NAME,engine:NAME", any of them, in any order; later wins. UNKNOWN_NAME for an unknown key,
+// row or engine.
 Status parse_force(std::string_view text, Environment& environment);
 
 // "0,2": numbers of GPUs below 64, as a bit mask. ARGUMENT.

@@ -11,7 +11,9 @@
 #include <memory>
 #include <vector>
 
+#include "aes/aes_cuda.h"
 #include "aes/aes_variants.h"
+#include "bignum/bignum_variants.h"
 #include "gcm/gcm_variants.h"
 
 namespace stockade::engine {
@@ -32,6 +34,17 @@ TEST(Force, takes_every_name_that_exists) {
     EXPECT_EQ(parse_force(std::string("gcm:") + row.name, found), STOCKADE_OK);
     EXPECT_EQ(found.gcm_row, row.name);
   }
+  for (const auto& row : bignum::variants()) {
+    Environment found{};
+    EXPECT_EQ(parse_force(std::string("bignum:") + row.name, found), STOCKADE_OK);
+    EXPECT_EQ(found.bignum_row, row.name);
+    EXPECT_EQ(found.aes_row, "");
+  }
+  for (const auto& row : aes::gpu_ctr_variants()) {
+    Environment found{};
+    EXPECT_EQ(parse_force(std::string("gpu-ctr:") + row.name, found), STOCKADE_OK);
+    EXPECT_EQ(found.gpu_ctr_row, row.name);
+  }
   for (const Kind kind : {Kind::automatic, Kind::serial, Kind::threads, Kind::cuda, Kind::hybrid}) {
     Environment found{};
     EXPECT_EQ(parse_force(std::string("engine:") + kind_name(kind), found), STOCKADE_OK);
@@ -49,7 +62,7 @@ TEST(Force, takes_nothing_and_several_and_the_last_counts) {
 }
 
 TEST(Force, refuses_names_that_do_not_exist) {
-  for (const char* text : {"aes", "aes:", ":", ",", "aes:nothing", "gcm:reference", "engine:gpu", "rsa:portable",
+  for (const char* text : {"aes", "aes:", ":", ",", "aes:nothing", "gcm:reference", "bignum:vaes256", "engine:gpu", "rsa:portable", "gpu-ctr:portable",
                            "aes:portable,", ",aes:portable", "aes:portable,,gcm:portable", "AES:portable",
                            " aes:portable", "aes:portable ", "aes:portable:x", "aes:portable;gcm:portable"}) {
     Environment found{};

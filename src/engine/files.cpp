@@ -872,9 +872,9 @@ Status gather(Crew& crew, const FileJob& job, const FileWork& work, const Source
   const bool sized = source.sized();
   const uint64_t length = sized ? source.length() : unknown_bytes;
   const uint64_t runs = sized ? last_run(length, job.run_bytes) + 1 : unknown_bytes;
-  if (!wants_gpus(engine.kind) || work.lane_use() == LaneUse::worker) return crew.gather(engine, length, runs, true);
+  if (!wants_gpus(engine.kind) || work.lane_use() == LaneUse::worker) return crew.gather(engine, length, runs, true, Home::file);
   if (work.lane_use() == LaneUse::none && engine.kind == Kind::cuda) return STOCKADE_ERROR_MODE;
-  return crew.gather({Kind::automatic, engine.threads}, length, runs, true);
+  return crew.gather({Kind::automatic, engine.threads}, length, runs, true, Home::file);
 }
 
 // How many of the job's runs are done as one: as long as lanes like them, but all workers shall have some.

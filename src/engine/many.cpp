@@ -309,7 +309,7 @@ void run_sequential_ones(Job job, stockade_message* messages, uint64_t count, co
 }
 
 void run_with_lanes(stockade_direction direction, stockade_message* messages, uint64_t count, const Engine& engine) {
-  Job job{direction, backend().run_bytes / 8};
+  Job job{direction, backend().pinned.run_bytes / 8};
   uint64_t cost = 0, whole = 0;
   for (uint64_t i = 0; i < count; ++i) {
     if (job.cuts(messages[i])) {
@@ -321,7 +321,7 @@ void run_with_lanes(stockade_direction direction, stockade_message* messages, ui
   }
   if (whole != 0) {
     Crew crew;
-    const Status status = crew.gather(engine, cost, whole, true);
+    const Status status = crew.gather(engine, cost, whole, true, Home::ordinary);
     const uint64_t workers = crew.plan().workers;
     const uint64_t chunk = std::clamp<uint64_t>(count / (4 * workers), 1, most_packed);
     if (status == STOCKADE_OK && crew.lanes() == 0) {

@@ -225,7 +225,7 @@ Status run_many_units(Crew& crew, const aes::Key& key, stockade_direction direct
 Status make_key(CipherKey& key, stockade_mode mode, const uint8_t* bytes, uint64_t length, const char* force) {
   const Environment& wish = environment();
   if (wish.status != STOCKADE_OK) return wish.status;
-  std::string_view row = mode == STOCKADE_GCM ? wish.gcm_row : wish.aes_row;
+  std::string_view row = mode == STOCKADE_GCM ? wish.gcm_row : wish.aes_row, gpu_row = wish.gpu_ctr_row;
   Environment forced{};
   if (force != nullptr) {
     // A key has no engine, so a name for one would silently do nothing.
@@ -233,6 +233,7 @@ Status make_key(CipherKey& key, stockade_mode mode, const uint8_t* bytes, uint64
     if (const Status status = parse_force(force, forced); status != STOCKADE_OK) return status;
     const std::string_view forced_row = mode == STOCKADE_GCM ? forced.gcm_row : forced.aes_row;
     if (!forced_row.empty()) row = forced_row;
+    if (!forced.gpu_ctr_row.empty()) gpu_row = forced.gpu_ctr_row;
   }
   key.mode = mode;
   Status status;
@@ -246,6 +247,9 @@ Status make_key(CipherKey& key, stockade_mode mode, const uint8_t* bytes, uint64
     status = aes::choose(row, wish.usable, &variant);
     if (status == STOCKADE_OK) status = aes::expand(key.aes, variant, mode, bytes, length);
     if (status == STOCKADE_OK) key.bits = key.aes.bits;
+    for (const aes::GpuCtrVariant& entry : aes::gpu_ctr_variants()) {
+      if (gpu_row == entry.name) key.aes.gpu_ctr = &entry;
+    }
   }
   return status;
 }
@@ -273,7 +277,9 @@ Status crypt_span(const aes::Key& key, stockade_direction direction, uint8_t cha
   Crew crew;
   // No part at all can be a lane's where each block needs the one before it.
   const uint64_t parts = splits ? granules(length, granule_bytes) : wants_gpus(engine.kind) ? 0 : 1;
-  if (const Status status = crew.gather(engine, length, parts, in == out); status != STOCKADE_OK) return status;
+  if (const Status status = crew.gather(engine, length, parts, in == out, home_of(engine, in, out, length));
+      status != STOCKADE_OK)
+    return status;
   const Plan& plan = crew.plan();
   if (plan.workers > 1 || crew.lanes() != 0) return run_pieces(crew, key, direction, chain, in, out, length);
   aes::Range range{in, out, length, {}};
@@ -287,7 +293,8 @@ Status crypt_span(const aes::Key& key, stockade_direction direction, uint8_t cha
 Status gcm_span(const gcm::Key& key, stockade_direction direction, const uint8_t j0[16], uint64_t first_block,
                 uint8_t y[16], const uint8_t* in, uint8_t* out, uint64_t length, const Engine& engine) {
   Crew crew;
-  const Status status = crew.gather(engine, length, granules(length, granule_bytes), in == out);
+  const Status status =
+      crew.gather(engine, length, granules(length, granule_bytes), in == out, home_of(engine, in, out, length));
   if (status != STOCKADE_OK) return status;
   const Plan& plan = crew.plan();
   if (plan.workers > 1 || crew.lanes() != 0) {
@@ -367,7 +374,8 @@ Status crypt_units(const CipherKey& key, stockade_direction direction, const uin
     return run_long_units(key.aes, direction, number, unit, in, out, length, engine);
   }
   Crew crew;
-  const Status gathered = crew.gather(engine, length, granules(length, unit), in == out);
+  const Status gathered =
+      crew.gather(engine, length, granules(length, unit), in == out, home_of(engine, in, out, length));
   if (gathered != STOCKADE_OK) return gathered;
   return run_many_units(crew, key.aes, direction, number, unit, in, out, length);
 }

@@ -42,7 +42,7 @@ class Machine {
                    const aes::GpuKernels& aes = tests::oracle_aes_kernels(),
                    const gcm::GpuKernels& gcm = tests::oracle_gcm_kernels())
       : runtime(std::move(devices)),
-        backend_{&runtime, &aes, &gcm, lanes, run_bytes, std::min(run_bytes / 2, 32 * kib), kib, 0},
+        backend_{&runtime, &aes, &gcm, {lanes, run_bytes}, {lanes, run_bytes}, true, std::min(run_bytes / 2, 32 * kib), kib, 0},
         scope_(std::make_unique<engine::ScopedBackend>(backend_)) {
     tests::launch_on(&runtime);
   }

@@ -64,13 +64,11 @@ struct GpuMessage {
 
 // Launch shapes of the parts: what may be tuned without changing a result.
 struct GpuShapes {
-  gpu::Shape ctr, hash, fused;  // hash: blocks_per_thread has no meaning
-  // From how many blocks on the tensor cores hash, where there are such, and from how many a message is sealed in one
-  // pass.
-  uint64_t tensor_blocks, fused_blocks;
+  gpu::Shape ctr, hash, chunks;  // `chunks` is for batches too; hash, chunks: blocks_per_thread has no meaning
+  uint64_t tensor_blocks;        // from how many blocks on the tensor cores hash, where there are such
 };
-// The policy row for a compute capability.
-GpuShapes default_shapes(uint32_t key_bytes, uint32_t capability);
+// The policy row for a compute capability, for messages of `length` bytes.
+GpuShapes default_shapes(uint32_t key_bytes, uint32_t capability, uint64_t length = UINT64_MAX);
 
 // The chunks of a Cobblestone payload (format/cobblestone.h): `count` of them from number `first` on, chunk_bytes of
 // plaintext each, the last one `last_length` <= chunk_bytes. Plaintext is packed; sealed chunks are each followed by
@@ -110,9 +108,10 @@ struct GpuKernels {
   Status (*open_chunks)(const gpu::Queue& queue, const GpuShapes& shapes, const GpuKey& key, const GpuChunks& chunks);
   // `count` messages, each by one warp, with keys of any lengths. Messages of similar length should be neighbours.
   // Opening leaves a word for each in `refused` as open does.
-  Status (*seal_batch)(const gpu::Queue& queue, const GpuShapes& shapes, const GpuBatchMessage* messages, uint64_t count);
-  Status (*open_batch)(const gpu::Queue& queue, const GpuShapes& shapes, const GpuBatchMessage* messages, uint64_t count,
-                       uint32_t* refused);
+  Status (*seal_batch)(const gpu::Queue& queue, const GpuShapes& shapes, const GpuBatchMessage* messages,
+                       uint64_t count);
+  Status (*open_batch)(const gpu::Queue& queue, const GpuShapes& shapes, const GpuBatchMessage* messages,
+                       uint64_t count, uint32_t* refused);
 };
 
 extern const GpuKernels gpu_kernels_cuda;

@@ -68,8 +68,8 @@ struct Case {
 
 struct Trial {
   uint32_t capability = 90;
-  uint64_t tensor_blocks = 1, fused_blocks = UINT64_MAX;
-  uint32_t hash_threads = 128, hash_blocks = 1, fused_threads = 256;
+  uint64_t tensor_blocks = 1;
+  uint32_t hash_threads = 128, hash_blocks = 1;
   bool in_place = false;
   uint32_t misplaced_in = 0, misplaced_out = 0;
   // The shapes that a device is given where nobody asks for others, and all of the device.
@@ -85,9 +85,7 @@ struct Trial {
     if (as_shipped) return shapes;
     shapes.ctr = {64, 1, 1};
     shapes.hash = {hash_threads, 1, hash_blocks};
-    shapes.fused = {fused_threads, 2, 1};
     shapes.tensor_blocks = tensor_blocks;
-    shapes.fused_blocks = fused_blocks;
     return shapes;
   }
 };
@@ -222,18 +220,10 @@ TEST(GcmCuda, AnyAlignment) {
   }
 }
 
-// The kernel that does both at once: around stretches of 65,536 bytes, with fewer stretches than teams and with more.
-TEST(GcmCuda, SealedInOnePass) {
+// All multiprocessors, each with several tiles.
+TEST(GcmCuda, LongMessages) {
+  if (test_device().emulated || tests::test_scale() < 20) GTEST_SKIP() << "on a GPU only";
   RandomSource random;
-  uint64_t lengths[] = {1, 16, 500, 8192, 16383, 65535, 65536, 65537, 70000, 3 * 65536, 6 * 65536 - 16, 7 * 65536 + 5};
-  for (const uint64_t length : lengths) {
-    if (length > 65536 && !has_its_turn(random)) continue;
-    Trial trial{.fused_blocks = 0, .fused_threads = random.one_in(2) ? 512u : 256u};
-    trial.in_place = random.one_in(2);
-    expect_sealed(Case(random, length, random.below(40), random.one_in(2) ? 12 : 20), trial);
-  }
-  if (test_device().emulated || tests::test_scale() < 100) return;
-  // All multiprocessors, each with several stretches.
   for (uint64_t i = 0; i < scaled(10); ++i) {
     const Case c(random, random.between(uint64_t{1} << 20, uint64_t{1} << 26), random.below(40));
     expect_sealed(c, {.as_shipped = true});
@@ -254,7 +244,7 @@ TEST(GcmCuda, CountersThatWrap) {
               aes::Stores::ordinary);
     finish_tag(c.host_key, c.start.j0, y, c.aad.size(), c.plain.size(), c.tag.data());
     if (!has_its_turn(random)) continue;
-    expect_sealed(c, {.fused_blocks = 0});
+    expect_sealed(c, paths[random.below(2)]);
     expect_opened(c, paths[0]);
   }
 }
@@ -300,7 +290,7 @@ void try_chunks(RandomSource& random, const ChunkTrial& trial, uint64_t count, u
   TestStream stream;
   const gpu::Queue queue = stream.queue(trial.capability, trial.multiprocessors, trial.shared_bytes);
   GpuShapes shapes = default_shapes(16, queue.capability);
-  shapes.fused.threads = trial.threads;
+  shapes.chunks.threads = trial.threads;
   const DeviceBytes in(stream, plain, trial.misplaced_in), out(stream, Bytes(sealed.size(), 0xAA), trial.misplaced_out);
   GpuChunks chunks = {in.data(), out.data(), first, count, last_length, {}, nullptr};
   std::copy(nonce.begin(), nonce.end(), chunks.base_nonce);
@@ -389,7 +379,7 @@ void try_batch(RandomSource& random, uint32_t shared_bytes, uint64_t count, uint
   TestStream stream;
   const gpu::Queue queue = stream.queue(80, static_cast<uint32_t>(random.between(1, by_device(3, 132))), shared_bytes);
   GpuShapes shapes = default_shapes(16, 80);
-  shapes.fused.threads = 128;
+  shapes.chunks.threads = 128;
   for (const bool opening : {false, true}) {
     std::vector<BatchEntry> entries;
     std::vector<GpuBatchMessage> messages(count);

@@ -8,28 +8,24 @@
 #include "base/secret.h"
 #include "gcm/gcm_chunks.h"
 #include "gcm/gcm_cuda.h"
-#include "gcm/gcm_fused.h"
 #include "gcm/gcm_warp.h"
 #include "gcm/ghash_kernels.h"
 #include "gcm/ghash_tensor.h"
 
 namespace stockade::gcm {
 
-// What a launcher's GPU code is made of. `has_tensor_code`: kernels were compiled for 9.0a, and not just for its
+// The operations with one key on one queue. `Start` says where they run: `on(queue)` is the launcher for a queue, `aes_kernels`
+// are AES's entry points by it, and `has_tensor_code` whether kernels were compiled for 9.0a, and not just for its
 // instructions that other targets know.
-template <typename Launcher>
+template <typename Start>
 class GpuGcm {
  public:
-  GpuGcm(const Launcher& launcher, const aes::GpuKernels& aes, bool has_tensor_code, const gpu::Queue& queue,
-         const GpuShapes& shapes, const GpuKey& key)
-      : launcher_(launcher), aes_(aes), has_tensor_code_(has_tensor_code), queue_(queue), shapes_(shapes), key_(key) {}
+  GpuGcm(const gpu::Queue& queue, const GpuShapes& shapes, const GpuKey& key)
+      : queue_(queue), shapes_(shapes), key_(key) {}
 
   static uint64_t workspace_bytes(const gpu::Queue& queue) { return 2 * sizeof(Element) * most_sums(queue); }
 
   Status seal(const MessageStart& start, const GpuMessage& message, void* workspace) const {
-    const bool fused = has_tensors() && blocks_in(message.length) >= shapes_.fused_blocks && is_aligned(message.in) &&
-                       is_aligned(message.out);
-    if (fused) return seal_fused(start, message, workspace);
     const Status status = ctr(start, message, nullptr);
     return status == STOCKADE_OK ? make_tag(start, message, message.out, nullptr, workspace) : status;
   }
@@ -66,17 +62,17 @@ class GpuGcm {
       Secret<ChunksKernel<layout.value, opening>> kernel;
       kernel->chunks = *arguments;
       kernel->h = key_.hash.power[1];
-      return launcher_.run(warps_grid(queue_, shapes_, chunks.count, kernel->shared_bytes), *kernel);
+      return launch(warps_grid(queue_, shapes_, chunks.count, kernel->shared_bytes), *kernel);
     });
   }
 
   template <bool opening>
-  static Status run_batch(const Launcher& launcher, const gpu::Queue& queue, const GpuShapes& shapes,
-                          const GpuBatchMessage* messages, uint64_t count, uint32_t* refused) {
+  static Status run_batch(const gpu::Queue& queue, const GpuShapes& shapes, const GpuBatchMessage* messages,
+                          uint64_t count, uint32_t* refused) {
     if (count == 0) return STOCKADE_OK;
     return with_layout(queue, [&](auto layout) {
       const BatchKernel<layout.value, opening> kernel = {messages, count, refused};
-      return launcher.run(warps_grid(queue, shapes, count, kernel.shared_bytes), kernel);
+      return Start::on(queue).run(warps_grid(queue, shapes, count, kernel.shared_bytes), kernel);
     });
   }
 
@@ -95,7 +91,7 @@ class GpuGcm {
     constexpr uint32_t group = 128;  // threads
     const uint64_t each = (count + queue.multiprocessors - 1) / queue.multiprocessors * gpu::warp_lanes;
     const auto threads = static_cast<uint32_t>(std::min<uint64_t>(
-        std::clamp(shapes.fused.threads / group * group, group, 512u), (each + group - 1) / group * group));
+        std::clamp(shapes.chunks.threads / group * group, group, 512u), (each + group - 1) / group * group));
     const uint32_t warps = threads / gpu::warp_lanes;
     return {static_cast<uint32_t>(std::min<uint64_t>(queue.multiprocessors, (count + warps - 1) / warps)), threads,
             shared_bytes};
@@ -114,7 +110,7 @@ class GpuGcm {
     kernel->hash = key_.hash;
     const int64_t padding = gpu_chunk_bytes / 16 - chunks.last_length / 16;
     kernel->last_factor = hash_power(key_.hash, 2 + (chunks.last_length % 16 != 0) - padding);
-    return launcher_.run(warps_grid(queue_, shapes_, chunks.count, kernel->shared_bytes), *kernel);
+    return launch(warps_grid(queue_, shapes_, chunks.count, kernel->shared_bytes), *kernel);
   }
 
   // Of one string: one for each warp that hashes.
@@ -125,11 +121,16 @@ class GpuGcm {
   Status ctr(const MessageStart& start, const GpuMessage& message, const uint32_t* refused) const {
     uint8_t counter[16];
     counter_at(start.j0, 0, counter);
-    return aes_.ctr(queue_, shapes_.ctr, key_.encrypt, counter, aes::CounterWidth::bits32, message.in, message.out,
-                    message.length, refused);
+    return Start::aes_kernels.ctr(queue_, shapes_.ctr, key_.encrypt, counter, aes::CounterWidth::bits32, message.in,
+                                  message.out, message.length, refused);
   }
 
-  bool has_tensors() const { return has_tensor_code_ && queue_.capability == 90; }
+  template <typename Kernel>
+  Status launch(const gpu::Grid& grid, const Kernel& kernel) const {
+    return Start::on(queue_).run(grid, kernel);
+  }
+
+  bool has_tensors() const { return Start::has_tensor_code && queue_.capability == 90; }
 
   Status make_tag(const MessageStart& start, const GpuMessage& message, const uint8_t* ciphertext, uint32_t* refused,
                   void* workspace) const {
@@ -149,52 +150,7 @@ class GpuGcm {
     kernel.tag = message.tag;
     kernel.tag_length = message.tag_length;
     kernel.refused = refused;
-    return launcher_.run({1, FinishKernel::max_threads, FinishKernel::shared_bytes}, kernel);
-  }
-
-  Status seal_fused(const MessageStart& start, const GpuMessage& message, void* workspace) const {
-    switch (key_.encrypt.rounds) {
-      case 10:
-        return seal_fused<10>(start, message, workspace);
-      case 12:
-        return seal_fused<12>(start, message, workspace);
-      default:
-        return seal_fused<14>(start, message, workspace);
-    }
-  }
-
-  template <uint32_t rounds>
-  Status seal_fused(const MessageStart& start, const GpuMessage& message, void* workspace) const {
-    using Kernel = FusedSealKernel<rounds>;
-    const uint64_t whole = message.length / 16;
-    const uint64_t stretches = (blocks_in(message.length) + Kernel::stretch_blocks - 1) / Kernel::stretch_blocks;
-    const uint32_t threads = std::clamp(shapes_.fused.threads / Kernel::team_threads * Kernel::team_threads,
-                                        Kernel::team_threads, Kernel::max_threads);
-    const uint32_t teams_of_block = threads / Kernel::team_threads;
-    // The tables leave room for one thread block on a multiprocessor.
-    const auto blocks =
-        static_cast<uint32_t>(std::min<uint64_t>(queue_.multiprocessors, (stretches + teams_of_block - 1) / teams_of_block));
-    const uint32_t teams = blocks * teams_of_block;
-    Secret<FinishKernel> finish;
-    auto* sums = static_cast<Element*>(workspace);
-    {
-      Secret<Kernel> kernel;
-      kernel->keys = key_.encrypt;
-      kernel->hash = key_.hash;
-      kernel->way_back = hash_power(key_.hash, static_cast<int64_t>(Kernel::stretch_blocks) * teams);
-      uint8_t counter[16];
-      counter_at(start.j0, 0, counter);
-      for (uint32_t i = 0; i < 4; ++i) kernel->counter[i] = load_be32(counter + 4 * i);
-      kernel->in = message.in;
-      kernel->out = message.out;
-      kernel->length = message.length;
-      kernel->sums = sums;
-      const Status status = launcher_.run({blocks, threads, Kernel::shared_bytes}, *kernel);
-      if (status != STOCKADE_OK) return status;
-    }
-    describe(message.out, message.length, 0, stretches * Kernel::stretch_blocks - whole, sums, finish->strings[1]);
-    finish->strings[1].count = Kernel::team_warps * teams;
-    return this->finish(start, message, nullptr, sums, *finish);
+    return launch({1, FinishKernel::max_threads, FinishKernel::shared_bytes}, kernel);
   }
 
   // The block of both lengths in bits times H, plus E(J0).
@@ -230,8 +186,9 @@ class GpuGcm {
     hashed.tail_bytes = static_cast<uint32_t>(length % 16);
     // Of what there is none, any factor will do.
     hashed.tail_factor = hashed.tail_bytes != 0 ? hash_power(key_.hash, last) : Element{};
-    hashed.factor =
-        length >= 16 ? hash_power(key_.hash, last + (hashed.tail_bytes != 0) - static_cast<int64_t>(padding)) : Element{};
+    hashed.factor = length >= 16
+                        ? hash_power(key_.hash, last + (hashed.tail_bytes != 0) - static_cast<int64_t>(padding))
+                        : Element{};
   }
 
   template <bool aligned>
@@ -243,8 +200,9 @@ class GpuGcm {
   // Blocks of `threads` for `work` units of which a block does `per_block` at a time.
   gpu::Grid grid(uint64_t work, uint32_t per_block, uint32_t threads, uint32_t shared_bytes) const {
     const uint32_t most_blocks = most_sums(queue_) / (threads / gpu::warp_lanes);
-    const uint64_t blocks = std::min<uint64_t>({(work + per_block - 1) / per_block, most_blocks,
-                                                uint64_t{queue_.multiprocessors} * shapes_.hash.blocks_per_multiprocessor});
+    const uint64_t blocks =
+        std::min<uint64_t>({(work + per_block - 1) / per_block, most_blocks,
+                            uint64_t{queue_.multiprocessors} * shapes_.hash.blocks_per_multiprocessor});
     return {static_cast<uint32_t>(blocks), threads, shared_bytes};
   }
 
@@ -254,7 +212,8 @@ class GpuGcm {
     const uint64_t tiles = (data.count + tile_blocks - 1) / tile_blocks;
     // Few tiles go to many multiprocessors, a warp group each.
     const uint64_t full = uint64_t{queue_.multiprocessors} * shapes_.hash.threads / gpu::warp_lanes;
-    const uint32_t threads = tiles < full ? 128 : std::clamp(shapes_.hash.threads / 128 * 128, 128u, Kernel::max_threads);
+    const uint32_t threads =
+        tiles < full ? 128 : std::clamp(shapes_.hash.threads / 128 * 128, 128u, Kernel::max_threads);
     const gpu::Grid grid = this->grid(tiles, threads / gpu::warp_lanes, threads, Kernel::shared_bytes);
     count = grid.blocks * (threads / gpu::warp_lanes);
     padding = tiles * tile_blocks - data.count;
@@ -263,7 +222,7 @@ class GpuGcm {
     kernel->way_back = hash_power(key_.hash, static_cast<int64_t>(tile_blocks) * count);
     kernel->hash = key_.hash;
     kernel->sums = sums;
-    return launcher_.run(grid, *kernel);
+    return launch(grid, *kernel);
   }
 
   template <bool aligned>
@@ -276,15 +235,49 @@ class GpuGcm {
     kernel->stride = hash_power(key_.hash, static_cast<int64_t>(gpu::warp_lanes) * count);
     kernel->hash = key_.hash;
     kernel->sums = sums;
-    return launcher_.run(grid, *kernel);
+    return launch(grid, *kernel);
   }
 
-  const Launcher& launcher_;
-  const aes::GpuKernels& aes_;
-  const bool has_tensor_code_;
   const gpu::Queue& queue_;
   const GpuShapes& shapes_;
   const GpuKey& key_;
+};
+
+// The entry points of GpuKernels.
+template <typename Start>
+struct GcmLaunches {
+  using Gcm = GpuGcm<Start>;
+
+  static Status seal(const gpu::Queue& queue, const GpuShapes& shapes, const GpuKey& key, const MessageStart& start,
+                     const GpuMessage& message, void* workspace) {
+    return Gcm(queue, shapes, key).seal(start, message, workspace);
+  }
+
+  static Status open(const gpu::Queue& queue, const GpuShapes& shapes, const GpuKey& key, const MessageStart& start,
+                     const GpuMessage& message, uint32_t* refused, void* workspace) {
+    return Gcm(queue, shapes, key).open(start, message, refused, workspace);
+  }
+
+  template <bool opening>
+  static Status run_chunks(const gpu::Queue& queue, const GpuShapes& shapes, const GpuKey& key,
+                           const GpuChunks& chunks) {
+    return Gcm(queue, shapes, key).template run_chunks<opening>(chunks);
+  }
+
+  static Status seal_batch(const gpu::Queue& queue, const GpuShapes& shapes, const GpuBatchMessage* messages,
+                           uint64_t count) {
+    return Gcm::template run_batch<false>(queue, shapes, messages, count, nullptr);
+  }
+
+  static constexpr GpuKernels kernels = {
+      .workspace_bytes = Gcm::workspace_bytes,
+      .seal = seal,
+      .open = open,
+      .seal_chunks = run_chunks<false>,
+      .open_chunks = run_chunks<true>,
+      .seal_batch = seal_batch,
+      .open_batch = Gcm::template run_batch<true>,
+  };
 };
 
 }  // namespace stockade::gcm

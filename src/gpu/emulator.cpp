@@ -1,6 +1,8 @@
 #include "gpu/emulator.h"
 
+#if !defined(__x86_64__)
 #include <ucontext.h>
+#endif
 
 #include <algorithm>
 #include <array>
@@ -11,6 +13,7 @@
 #include <stdexcept>
 
 #if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
 
@@ -20,11 +23,91 @@ namespace {
 
 constexpr size_t stack_bytes = size_t{256} << 10;
 
+struct Stack {
+  std::unique_ptr<uint8_t[]> bytes;
+  void* fake = nullptr;  // AddressSanitizer's, for variables whose address is taken
+};
+
+// Those of fibres that have ended, for others to come: making them anew would take longer than most kernels.
+thread_local std::vector<Stack> free_stacks;
+
+Stack take_stack() {
+  if (free_stacks.empty()) return {std::make_unique_for_overwrite<uint8_t[]>(stack_bytes)};
+  Stack stack = std::move(free_stacks.back());
+  free_stacks.pop_back();
+  return stack;
+}
+
+void give_back(Stack stack) {
+#if defined(__SANITIZE_ADDRESS__)
+  // The function that never returned has left its marks on it.
+  __asan_unpoison_memory_region(stack.bytes.get(), stack_bytes);
+#endif
+  free_stacks.push_back(std::move(stack));
+}
+
 [[noreturn]] void fail(const char* what) { throw std::logic_error(what); }
 
 void check_aligned(const void* at) {
   if (reinterpret_cast<uintptr_t>(at) % 16 != 0) fail("a 16-byte access is not aligned");
 }
+
+// Where something goes on that was left, on a stack of its own. `prepare` has `entry`, which must never return, begin there;
+// `go` leaves the caller in `from`. swapcontext would make two system calls each time, and have AddressSanitizer sweep the
+// stack: nine tenths of what a kernel takes.
+#if defined(__x86_64__)
+extern "C" void stockade_emulator_go(void** from, void* to);
+asm(R"(
+.pushsection .text
+.hidden stockade_emulator_go
+.globl stockade_emulator_go
+.type stockade_emulator_go, @function
+stockade_emulator_go:
+  pushq %rbp
+  pushq %rbx
+  pushq %r12
+  pushq %r13
+  pushq %r14
+  pushq %r15
+  movq %rsp, (%rdi)
+  movq %rsi, %rsp
+  popq %r15
+  popq %r14
+  popq %r13
+  popq %r12
+  popq %rbx
+  popq %rbp
+  ret
+.size stockade_emulator_go, . - stockade_emulator_go
+.popsection
+)");
+
+struct Context {
+  void* stack_pointer = nullptr;
+
+  void prepare(uint8_t* stack, void (*entry)()) {
+    // System V ABI §3.2.2: a function finds its return address, here none, 8 bytes under a multiple of 16.
+    auto* top = reinterpret_cast<uint64_t*>((reinterpret_cast<uintptr_t>(stack) + stack_bytes) & ~uintptr_t{15});
+    std::fill(top - 8, top, 0);
+    top[-2] = reinterpret_cast<uintptr_t>(entry);
+    stack_pointer = top - 8;
+  }
+  static void go(Context& from, const Context& to) { stockade_emulator_go(&from.stack_pointer, to.stack_pointer); }
+};
+#else
+struct Context {
+  ucontext_t context;
+
+  void prepare(uint8_t* stack, void (*entry)()) {
+    getcontext(&context);
+    context.uc_stack.ss_sp = stack;
+    context.uc_stack.ss_size = stack_bytes;
+    context.uc_link = nullptr;
+    makecontext(&context, entry, 0);
+  }
+  static void go(Context& from, const Context& to) { swapcontext(&from.context, &to.context); }
+};
+#endif
 
 // Those who wait for one another: whoever completes the number lets all go on.
 struct Barrier {
@@ -38,9 +121,20 @@ class EmulatedBlock {
  public:
   EmulatedBlock(const Grid& grid, uint32_t block, const std::function<void(const EmulatedThread&)>& body,
                 std::mt19937_64& random)
-      : grid_(grid), block_(block), body_(body), random_(random), shared_(grid.shared_bytes / 16 + 1), fibres_(grid.threads),
+      : grid_(grid),
+        block_(block),
+        body_(body),
+        random_(random),
+        shared_(grid.shared_bytes / 16 + 1),
+        fibres_(grid.threads),
         warps_(grid.threads / 32) {
     for (Quad& quad : shared_) quad = {{noise(), noise(), noise(), noise()}};
+  }
+
+  ~EmulatedBlock() {
+    for (Fibre& fibre : fibres_) {
+      if (fibre.done) give_back(std::move(fibre.stack));
+    }
   }
 
   void run() {
@@ -85,12 +179,16 @@ class EmulatedBlock {
 
  private:
   struct Fibre {
-    ucontext_t context;
-    std::unique_ptr<uint8_t[]> stack;
+    Context context;
+    Stack stack;
     Barrier* waits_for = nullptr;
     uint64_t generation = 0;
     bool done = false;
-    void* fake_stack = nullptr;
+  };
+  // Whom a fibre that has not begun yet belongs to.
+  struct Beginning {
+    EmulatedBlock* block;
+    uint32_t fibre;
   };
   struct Warp {
     Barrier barrier;
@@ -104,30 +202,23 @@ class EmulatedBlock {
   }
 
   void start(uint32_t i) {
-    Fibre& fibre = fibres_[i];
-    fibre.stack = std::make_unique_for_overwrite<uint8_t[]>(stack_bytes);
-    getcontext(&fibre.context);
-    fibre.context.uc_stack.ss_sp = fibre.stack.get();
-    fibre.context.uc_stack.ss_size = stack_bytes;
-    fibre.context.uc_link = nullptr;
-    const auto self = reinterpret_cast<uintptr_t>(this);
-    makecontext(&fibre.context, reinterpret_cast<void (*)()>(&EmulatedBlock::enter), 3, static_cast<uint32_t>(self),
-                static_cast<uint32_t>(self >> 32), i);
+    fibres_[i].stack = take_stack();
+    fibres_[i].context.prepare(fibres_[i].stack.bytes.get(), &EmulatedBlock::enter);
   }
 
-  // makecontext hands over ints only.
-  static void enter(uint32_t low, uint32_t high, uint32_t i) {
-    auto* block = reinterpret_cast<EmulatedBlock*>(uintptr_t{high} << 32 | low);
-    block->arrived(i);
+  static void enter() {
+    EmulatedBlock& block = *beginning_.block;
+    const uint32_t i = beginning_.fibre;
+    block.arrived(i);
     try {
-      block->body_(EmulatedThread(*block, i, block->grid_.threads, block->block_, block->grid_.blocks));
+      block.body_(EmulatedThread(block, i, block.grid_.threads, block.block_, block.grid_.blocks));
     } catch (...) {
-      block->error_ = std::current_exception();
+      block.error_ = std::current_exception();
     }
-    block->fibres_[i].done = true;
-    ++block->finished_;
-    ++block->progress_;
-    block->leave(i, true);
+    block.fibres_[i].done = true;
+    ++block.finished_;
+    ++block.progress_;
+    block.leave(i);
   }
 
   void meet(uint32_t thread, Barrier& barrier, uint32_t count) {
@@ -140,33 +231,40 @@ class EmulatedBlock {
     Fibre& fibre = fibres_[thread];
     fibre.waits_for = &barrier;
     fibre.generation = barrier.generation;
-    leave(thread, false);
+    leave(thread);
     fibre.waits_for = nullptr;
+  }
+
+  void go_to(uint32_t i) {
+    beginning_ = {this, i};
+    Context::go(scheduler_, fibres_[i].context);
   }
 
   // The sanitizer must be told whose stack comes next.
 #if defined(__SANITIZE_ADDRESS__)
   void resume(uint32_t i) {
-    __sanitizer_start_switch_fiber(&scheduler_fake_stack_, fibres_[i].stack.get(), stack_bytes);
-    swapcontext(&scheduler_, &fibres_[i].context);
+    __sanitizer_start_switch_fiber(&scheduler_fake_stack_, fibres_[i].stack.bytes.get(), stack_bytes);
+    go_to(i);
     __sanitizer_finish_switch_fiber(scheduler_fake_stack_, nullptr, nullptr);
   }
   void arrived(uint32_t i) {
-    __sanitizer_finish_switch_fiber(fibres_[i].fake_stack, &scheduler_stack_, &scheduler_stack_size_);
+    __sanitizer_finish_switch_fiber(fibres_[i].stack.fake, &scheduler_stack_, &scheduler_stack_size_);
   }
-  void leave(uint32_t i, bool for_ever) {
-    __sanitizer_start_switch_fiber(for_ever ? nullptr : &fibres_[i].fake_stack, scheduler_stack_, scheduler_stack_size_);
-    swapcontext(&fibres_[i].context, &scheduler_);
+  void leave(uint32_t i) {
+    __sanitizer_start_switch_fiber(&fibres_[i].stack.fake, scheduler_stack_, scheduler_stack_size_);
+    Context::go(fibres_[i].context, scheduler_);
     arrived(i);
   }
   void* scheduler_fake_stack_ = nullptr;
   const void* scheduler_stack_ = nullptr;
   size_t scheduler_stack_size_ = 0;
 #else
-  void resume(uint32_t i) { swapcontext(&scheduler_, &fibres_[i].context); }
+  void resume(uint32_t i) { go_to(i); }
   void arrived(uint32_t) {}
-  void leave(uint32_t i, bool) { swapcontext(&fibres_[i].context, &scheduler_); }
+  void leave(uint32_t i) { Context::go(fibres_[i].context, scheduler_); }
 #endif
+
+  static thread_local Beginning beginning_;
 
   const Grid& grid_;
   const uint32_t block_;
@@ -176,11 +274,13 @@ class EmulatedBlock {
   std::vector<Fibre> fibres_;
   std::vector<Warp> warps_;
   std::array<Barrier, 16> barriers_;
-  ucontext_t scheduler_{};
+  Context scheduler_;
   uint32_t finished_ = 0;
   uint64_t progress_ = 0;
   std::exception_ptr error_;
 };
+
+thread_local EmulatedBlock::Beginning EmulatedBlock::beginning_;
 
 uint8_t* EmulatedThread::shared() const { return home_->shared(); }
 uint32_t EmulatedThread::shared_word(uint32_t offset) const { return home_->shared_word(offset); }

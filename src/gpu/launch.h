@@ -1,8 +1,9 @@
 // How kernels are started. A kernel is a value: a struct that holds its arguments and is called with a thread,
 //
 //   struct SomeKernel {
-//     static constexpr uint32_t max_threads = 512;  // of a block: what registers are shared out for
-//     static constexpr uint32_t min_blocks = 1;     // of a multiprocessor, likewise
+//     static constexpr uint32_t max_threads = 512;     // of a block: what registers are shared out for
+//     static constexpr uint32_t min_blocks = 1;        // of a multiprocessor, likewise
+//     static constexpr uint32_t shared_bytes = 65536;  // of a block, at least; may be left out
 //     ... arguments, by value ...
 //     template <typename Thread>
 //     STOCKADE_DEVICE void operator()(const Thread& thread) const;
@@ -21,6 +22,13 @@ struct Grid {
   uint32_t blocks, threads;  // threads per block: a multiple of 32
   uint32_t shared_bytes;     // of dynamic shared memory per block
 };
+
+// What a kernel says of its shared memory; 0 if it says nothing.
+template <typename Kernel>
+inline constexpr uint32_t least_shared_bytes = 0;
+template <typename Kernel>
+requires requires { uint32_t{Kernel::shared_bytes}; }
+inline constexpr uint32_t least_shared_bytes<Kernel> = Kernel::shared_bytes;
 
 // A launch shape: what may be tuned without changing a result.
 struct Shape {

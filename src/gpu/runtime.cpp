@@ -1,14 +1,27 @@
 #include "gpu/runtime.h"
 
-#include <unistd.h>
-
-#include "base/secret.h"
+#include <pthread.h>
 
 namespace stockade::gpu {
 
+namespace {
+
+// How many forks lie between the process that asked first and this one. To ask the system for the process's number in every
+// call would cost more than most calls do.
+std::atomic<uint32_t> forks{0};
+
+bool counts_forks() {
+  static const bool counted =
+      pthread_atfork(nullptr, nullptr, [] { forks.fetch_add(1, std::memory_order_relaxed); }) == 0;
+  return counted;
+}
+
+}  // namespace
+
 Status Runtime::admit() {
-  const pid_t self = getpid();
-  pid_t owner = owner_.load(std::memory_order_relaxed);
+  if (!counts_forks()) return STOCKADE_ERROR_MEMORY;
+  const uint32_t self = forks.load(std::memory_order_relaxed) + 1;
+  uint32_t owner = owner_.load(std::memory_order_relaxed);
   if (owner == 0 && owner_.compare_exchange_strong(owner, self)) return STOCKADE_OK;
   return owner == self ? STOCKADE_OK : STOCKADE_ERROR_FORKED;
 }
@@ -148,77 +161,18 @@ Status Runtime::locate(const void* pointer, Place& place) {
 
 Status DeviceBuffer::allocate(Runtime& runtime, uint32_t device, uint64_t size) {
   release();
-  const Status status = runtime.allocate(device, size, &data_);
-  if (status != STOCKADE_OK) {
-    data_ = nullptr;
-    return status;
-  }
-  runtime_ = &runtime;
-  device_ = device;
-  size_ = size;
-  return STOCKADE_OK;
-}
-
-void DeviceBuffer::release() {
-  // Where that fails the device is lost, and its memory with it.
-  if (data_ != nullptr) runtime_->release(device_, data_, size_);
-  data_ = nullptr;
-  size_ = 0;
+  void* memory = nullptr;
+  const Status status = runtime.allocate(device, size, &memory);
+  if (status == STOCKADE_OK) memory_ = {memory, {&runtime, device, size}};
+  return status;
 }
 
 Status PinnedBuffer::allocate(Runtime& runtime, uint64_t size) {
   release();
-  const Status status = runtime.allocate_pinned(size, &data_);
-  if (status != STOCKADE_OK) {
-    data_ = nullptr;
-    return status;
-  }
-  runtime_ = &runtime;
-  size_ = size;
-  return STOCKADE_OK;
-}
-
-void PinnedBuffer::release() {
-  if (data_ != nullptr) {
-    wipe(data_, size_);
-    runtime_->release_pinned(data_);
-  }
-  data_ = nullptr;
-  size_ = 0;
-}
-
-Status Stream::make(Runtime& runtime, uint32_t device) {
-  release();
-  const Status status = runtime.make_stream(device, &handle_);
-  if (status != STOCKADE_OK) {
-    handle_ = nullptr;
-    return status;
-  }
-  runtime_ = &runtime;
-  device_ = device;
-  return STOCKADE_OK;
-}
-
-void Stream::release() {
-  if (handle_ != nullptr) runtime_->release_stream(device_, handle_);
-  handle_ = nullptr;
-}
-
-Status Event::make(Runtime& runtime, uint32_t device) {
-  release();
-  const Status status = runtime.make_event(device, &handle_);
-  if (status != STOCKADE_OK) {
-    handle_ = nullptr;
-    return status;
-  }
-  runtime_ = &runtime;
-  device_ = device;
-  return STOCKADE_OK;
-}
-
-void Event::release() {
-  if (handle_ != nullptr) runtime_->release_event(device_, handle_);
-  handle_ = nullptr;
+  void* memory = nullptr;
+  const Status status = runtime.allocate_pinned(size, &memory);
+  if (status == STOCKADE_OK) memory_ = {memory, {&runtime, size}};
+  return status;
 }
 
 #if !defined(STOCKADE_CUDA)

@@ -7,12 +7,11 @@
 // turned away before it touches the driver. Nothing here throws. All functions may be called by many threads at once.
 #pragma once
 
-#include <sys/types.h>
-
 #include <atomic>
 #include <cstdint>
-#include <utility>
+#include <memory>
 
+#include "base/secret.h"
 #include "base/status.h"
 
 namespace stockade::gpu {
@@ -25,7 +24,8 @@ struct DeviceFacts {
   uint32_t shared_bytes;  // the most shared memory that a block may ask for
   uint64_t memory;        // in all, in bytes
   uint32_t clock_khz;     // the highest of its cores; 0 unknown
-  uint32_t driver_version, runtime_version;  // of CUDA, 13000 for 13.0: what the driver can do, what runs here; 0 unknown
+  uint32_t driver_version,
+      runtime_version;  // of CUDA, 13000 for 13.0: what the driver can do, what runs here; 0 unknown
 };
 
 // Where a pointer points. `pinned` is host memory that a device can copy from and to by itself, registered memory too;
@@ -116,7 +116,7 @@ class Runtime {
   virtual Status do_elapsed(uint32_t device, void* first, void* last, double& seconds) = 0;
   virtual Status do_locate(const void* pointer, Place& place) = 0;
 
-  std::atomic<pid_t> owner_{0};     // the process of the first call
+  std::atomic<uint32_t> owner_{0};  // the process of the first call: how many forks it is away, and 1
   std::atomic<uint32_t> known_{0};  // how many devices, once they have been counted
 };
 
@@ -139,115 +139,70 @@ class OnDevice {
   const Status status_;
 };
 
-// The four below own what they hold, and give it back wiped. They must not outlive the runtime; one that lives as long as
-// the process is to be left to its end.
+// The four below own what they hold, and give it back wiped; if that fails the device is lost, and what was on it. They must
+// not outlive the runtime; one that lives as long as the process is to be left to its end.
 class DeviceBuffer {
  public:
-  DeviceBuffer() = default;
-  DeviceBuffer(DeviceBuffer&& other) noexcept { swap(other); }
-  DeviceBuffer& operator=(DeviceBuffer&& other) noexcept {
-    swap(other);
-    return *this;
-  }
-  ~DeviceBuffer() { release(); }
-
   // What was held before is given back. DEVICE_MEMORY, DEVICE.
   Status allocate(Runtime& runtime, uint32_t device, uint64_t size);
-  void release();
-  uint8_t* data() const { return static_cast<uint8_t*>(data_); }
-  uint64_t size() const { return size_; }
+  void release() { memory_.reset(); }
+  uint8_t* data() const { return static_cast<uint8_t*>(memory_.get()); }
+  uint64_t size() const { return data() != nullptr ? memory_.get_deleter().size : 0; }
 
  private:
-  void swap(DeviceBuffer& other) {
-    std::swap(runtime_, other.runtime_);
-    std::swap(device_, other.device_);
-    std::swap(data_, other.data_);
-    std::swap(size_, other.size_);
-  }
-
-  Runtime* runtime_ = nullptr;
-  uint32_t device_ = 0;
-  void* data_ = nullptr;
-  uint64_t size_ = 0;
+  struct Release {
+    Runtime* runtime;
+    uint32_t device;
+    uint64_t size;
+    void operator()(void* memory) const { runtime->release(device, memory, size); }
+  };
+  std::unique_ptr<void, Release> memory_{nullptr, {}};
 };
 
 class PinnedBuffer {
  public:
-  PinnedBuffer() = default;
-  PinnedBuffer(PinnedBuffer&& other) noexcept { swap(other); }
-  PinnedBuffer& operator=(PinnedBuffer&& other) noexcept {
-    swap(other);
-    return *this;
-  }
-  ~PinnedBuffer() { release(); }
-
+  // MEMORY.
   Status allocate(Runtime& runtime, uint64_t size);
-  void release();
-  uint8_t* data() const { return static_cast<uint8_t*>(data_); }
-  uint64_t size() const { return size_; }
+  void release() { memory_.reset(); }
+  uint8_t* data() const { return static_cast<uint8_t*>(memory_.get()); }
+  uint64_t size() const { return data() != nullptr ? memory_.get_deleter().size : 0; }
 
  private:
-  void swap(PinnedBuffer& other) {
-    std::swap(runtime_, other.runtime_);
-    std::swap(data_, other.data_);
-    std::swap(size_, other.size_);
-  }
-
-  Runtime* runtime_ = nullptr;
-  void* data_ = nullptr;
-  uint64_t size_ = 0;
+  struct Release {
+    Runtime* runtime;
+    uint64_t size;
+    void operator()(void* memory) const {
+      wipe(memory, size);
+      runtime->release_pinned(memory);
+    }
+  };
+  std::unique_ptr<void, Release> memory_{nullptr, {}};
 };
 
-class Stream {
+template <Status (Runtime::*make_one)(uint32_t, void**), Status (Runtime::*release_one)(uint32_t, void*)>
+class Handle {
  public:
-  Stream() = default;
-  Stream(Stream&& other) noexcept { swap(other); }
-  Stream& operator=(Stream&& other) noexcept {
-    swap(other);
-    return *this;
+  // What was held before is given back. DEVICE.
+  Status make(Runtime& runtime, uint32_t device) {
+    release();
+    void* made = nullptr;
+    const Status status = (runtime.*make_one)(device, &made);
+    if (status == STOCKADE_OK) handle_ = {made, {&runtime, device}};
+    return status;
   }
-  ~Stream() { release(); }
-
-  Status make(Runtime& runtime, uint32_t device);
-  void release();
-  void* handle() const { return handle_; }
+  void release() { handle_.reset(); }
+  void* handle() const { return handle_.get(); }
 
  private:
-  void swap(Stream& other) {
-    std::swap(runtime_, other.runtime_);
-    std::swap(device_, other.device_);
-    std::swap(handle_, other.handle_);
-  }
-
-  Runtime* runtime_ = nullptr;
-  uint32_t device_ = 0;
-  void* handle_ = nullptr;
+  struct Release {
+    Runtime* runtime;
+    uint32_t device;
+    void operator()(void* handle) const { (runtime->*release_one)(device, handle); }
+  };
+  std::unique_ptr<void, Release> handle_{nullptr, {}};
 };
 
-class Event {
- public:
-  Event() = default;
-  Event(Event&& other) noexcept { swap(other); }
-  Event& operator=(Event&& other) noexcept {
-    swap(other);
-    return *this;
-  }
-  ~Event() { release(); }
-
-  Status make(Runtime& runtime, uint32_t device);
-  void release();
-  void* handle() const { return handle_; }
-
- private:
-  void swap(Event& other) {
-    std::swap(runtime_, other.runtime_);
-    std::swap(device_, other.device_);
-    std::swap(handle_, other.handle_);
-  }
-
-  Runtime* runtime_ = nullptr;
-  uint32_t device_ = 0;
-  void* handle_ = nullptr;
-};
+using Stream = Handle<&Runtime::make_stream, &Runtime::release_stream>;
+using Event = Handle<&Runtime::make_event, &Runtime::release_event>;
 
 }  // namespace stockade::gpu

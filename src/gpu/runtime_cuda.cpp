@@ -47,12 +47,15 @@ struct Driver {
   using Retain = CUresult (*)(CUcontext*, CUdevice);
   using Push = CUresult (*)(CUcontext);
   using Pop = CUresult (*)(CUcontext*);
+  using Attributes = CUresult (*)(unsigned int, CUpointer_attribute*, void**, CUdeviceptr);
   Retain retain = nullptr;
   Push push = nullptr;
   Pop pop = nullptr;
+  Attributes attributes = nullptr;
 
   bool load() {
-    return find("cuDevicePrimaryCtxRetain", retain) && find("cuCtxPushCurrent", push) && find("cuCtxPopCurrent", pop);
+    return find("cuDevicePrimaryCtxRetain", retain) && find("cuCtxPushCurrent", push) && find("cuCtxPopCurrent", pop) &&
+           find("cuPointerGetAttributes", attributes);
   }
 
  private:
@@ -264,22 +267,22 @@ class CudaRuntime final : public Runtime {
   }
 
   Status do_locate(const void* pointer, Place& place) override {
-    cudaPointerAttributes attributes;
-    const Status status =
-        on_any([&] { return try_to([&] { return cudaPointerGetAttributes(&attributes, pointer); }); });
-    if (status != STOCKADE_OK) return status;
-    switch (attributes.type) {
-      case cudaMemoryTypeHost:
-        place.side = Side::pinned;
-        break;
-      case cudaMemoryTypeDevice:
-        place = {Side::device, static_cast<uint32_t>(attributes.device)};
-        break;
-      case cudaMemoryTypeManaged:
-        place.side = Side::managed;
-        break;
-      default:
-        break;
+    uint32_t devices = 0;
+    if (const Status status = do_count(devices); status != STOCKADE_OK) return status;
+    // The driver's own call needs no context. What it says nothing about stays 0: memory of the host that it does not know.
+    unsigned int type = 0, managed = 0;
+    int device = 0;
+    CUpointer_attribute wanted[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_IS_MANAGED,
+                                    CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL};
+    void* answers[] = {&type, &managed, &device};
+    const auto address = static_cast<CUdeviceptr>(reinterpret_cast<uintptr_t>(pointer));
+    if (driver_.attributes(3, wanted, answers, address) != CUDA_SUCCESS) return STOCKADE_ERROR_DEVICE;
+    if (managed != 0) {
+      place.side = Side::managed;
+    } else if (type == CU_MEMORYTYPE_HOST) {
+      place.side = Side::pinned;
+    } else if (type == CU_MEMORYTYPE_DEVICE) {
+      place = {Side::device, static_cast<uint32_t>(device)};
     }
     return STOCKADE_OK;
   }

@@ -10,13 +10,16 @@
 
 #if defined(__CUDACC__)
 #define STOCKADE_DEVICE __host__ __device__ __forceinline__
-#define STOCKADE_DEVICE_TABLE __device__ const
+#define STOCKADE_DEVICE_TABLE static __constant__  // global memory would answer half a microsecond later
 #define STOCKADE_UNROLL _Pragma("unroll")      // the loop that follows becomes straight code
+#define STOCKADE_UNROLL_BY(count) _Pragma(STOCKADE_TEXT(unroll count))  // so many steps at a time
+#define STOCKADE_TEXT(text) #text
 #define STOCKADE_ROLLED _Pragma("unroll 1")    // it stays a loop
 #else
 #define STOCKADE_DEVICE inline
 #define STOCKADE_DEVICE_TABLE inline const
 #define STOCKADE_UNROLL
+#define STOCKADE_UNROLL_BY(count)
 #define STOCKADE_ROLLED
 #endif
 

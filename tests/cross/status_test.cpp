@@ -121,6 +121,23 @@ constexpr stockade_status all_statuses[] = {
     STOCKADE_ERROR_DEVICE_MEMORY,
     STOCKADE_ERROR_DEVICE_POINTER,
     STOCKADE_ERROR_FORKED,
+    STOCKADE_ERROR_RSA_SIZE,
+    STOCKADE_ERROR_RSA_MODULUS,
+    STOCKADE_ERROR_RSA_EXPONENT,
+    STOCKADE_ERROR_RSA_FACTORS,
+    STOCKADE_ERROR_RSA_PRIME,
+    STOCKADE_ERROR_RSA_PRIVATE_EXPONENT,
+    STOCKADE_ERROR_RSA_CRT,
+    STOCKADE_ERROR_KEY_FILE,
+    STOCKADE_ERROR_KEY_TYPE,
+    STOCKADE_ERROR_PASSPHRASE_NEEDED,
+    STOCKADE_ERROR_KEY_NOT_PRIVATE,
+    STOCKADE_ERROR_MESSAGE_LENGTH,
+    STOCKADE_ERROR_RSA_LENGTH,
+    STOCKADE_ERROR_RSA_RANGE,
+    STOCKADE_ERROR_DECRYPTION,
+    STOCKADE_ERROR_SIGNATURE,
+    STOCKADE_ERROR_RSA_FAULT,
 };
 
 TEST(StatusText, is_there_and_different_for_every_value) {
@@ -383,7 +400,7 @@ TEST_F(Status, unknown_name_for_rows_and_engines) {
 
 TEST_F(Status, unavailable_for_a_row_that_the_processor_lacks) {
   // The processor of another process: everything beyond the portable rows is hidden from it.
-  const auto answers = probe({{"STOCKADE_MASK", "aesni,clmul,avx2,vaes,vpclmul,avx512"}},
+  const auto answers = probe({{"STOCKADE_MASK", "aesni,clmul,avx2,vaes,vpclmul,avx512,adx,ifma"}},
                              {"aes:aesni", "gcm:aesni", "aes:vaes256", "gcm:vaes256", "aes:vaes512", "gcm:vaes512"});
   size_t refused = 0;
   for (const auto& [question, answer] : answers) {

@@ -242,13 +242,44 @@ TEST_F(Wrapper, moves_ownership) {
   EXPECT_EQ(out, m.ciphertext);
 }
 
+// What works on a GPU is tested in device_wrapper_test.cpp.
+TEST_F(Wrapper, says_that_there_is_no_gpu_or_refuses_memory_that_is_not_its) {
+  const bool none = devices().empty();
+  EXPECT_EQ(none, !device_absence().empty());
+  const stockade::Key ctr(Mode::ctr, random_.bytes(16)), gcm(Mode::gcm, random_.bytes(16)),
+      xts(Mode::xts, random_.bytes(32));
+  const stockade_status wanted = none ? STOCKADE_ERROR_UNAVAILABLE : STOCKADE_ERROR_DEVICE_POINTER;
+  const Bytes iv = random_.bytes(16), before = random_.bytes(64);
+  Bytes data = before, tag(16), workspace(4096), staging(4096);
+  uint32_t verdict = 7;
+  const DeviceQueue queue{.workspace = workspace};
+  EXPECT_EQ(thrown([&] { ctr.device_encrypt(iv, data, data, queue); }), wanted);
+  EXPECT_EQ(thrown([&] { ctr.device_decrypt(iv, data, data, queue); }), wanted);
+  EXPECT_EQ(thrown([&] { xts.device_encrypt_units(iv, 32, data, data, queue); }), wanted);
+  EXPECT_EQ(thrown([&] { xts.device_decrypt_units(iv, 32, data, data, queue); }), wanted);
+  EXPECT_EQ(thrown([&] { gcm.device_seal(iv, {}, data, data, tag, queue); }), wanted);
+  EXPECT_EQ(thrown([&] { gcm.device_open(iv, {}, data, data, tag, &verdict, queue); }), wanted);
+  stockade_message message = {gcm.handle(), iv.data(),   16,         nullptr, 0, data.data(),
+                              64,           data.data(), tag.data(), 16,      {}};
+  const std::span messages(&message, 1);
+  ASSERT_LE(device_many_size(1), staging.size());
+  EXPECT_EQ(thrown([&] { device_seal_many(messages, staging, queue); }), wanted);
+  EXPECT_EQ(thrown([&] { device_open_many(messages, &verdict, staging, queue); }), wanted);
+  EXPECT_EQ(data, before);
+  EXPECT_EQ(tag, Bytes(16));
+  EXPECT_EQ(verdict, 7U);
+  if (none) {
+    EXPECT_EQ(thrown([&] { ctr.device_workspace(Direction::encrypt, 0, 64); }), STOCKADE_ERROR_UNAVAILABLE);
+  }
+}
+
 TEST_F(Wrapper, says_what_the_machine_would_do) {
   EXPECT_EQ(version(), stockade_version());
   EXPECT_EQ(build(), stockade_build());
   EXPECT_GE(machine().cores, 1U);
   EXPECT_FALSE(features().empty());
   const auto rows = stockade::rows();
-  for (const char* primitive : {"aes", "gcm"}) {
+  for (const char* primitive : {"aes", "gcm", "bignum"}) {
     EXPECT_EQ(
         std::count_if(rows.begin(), rows.end(),
                       [&](const stockade_row& row) { return row.chosen && row.primitive == std::string(primitive); }),

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs to a temporary prefix, moves the tree elsewhere, and builds and runs the README's C and C++ code against it as a
-# stranger would: by find_package and by pkg-config, shared and static, and from a project that has only C.
+# stranger would: by find_package and by pkg-config, shared and static, and from a project that has only C. What docs/gpu.md
+# shows is compiled.
 # usage: check_install.sh SOURCE BUILD VERSION     environment: CXX, CMAKE_COMMAND, CMAKE_GENERATOR
 set -euo pipefail
 
@@ -31,9 +32,11 @@ if grep -rlF -e "$folder/first" -e "$source" -e "$build" "$libdir/cmake" "$libdi
 fi
 [[ $("$prefix/bin/stockade" --version) == *"$version"* ]]
 
-step "the README's code"
+step "the code of the README and of docs/gpu.md"
 "$here/readme_code.sh" "$source/README.md" c >"$folder/example.c"
 "$here/readme_code.sh" "$source/README.md" cpp >"$folder/example.cpp"
+"$here/readme_code.sh" "$source/docs/gpu.md" c >"$folder/gpu.c"
+"$here/readme_code.sh" "$source/docs/gpu.md" cpp >"$folder/gpu.cpp"
 cp -r "$here/consumer" "$here/consumer_c" "$folder/"
 
 step "find_package from a C and C++ project"
@@ -56,6 +59,10 @@ pkg-config --exact-version="$version" stockade
 read -ra flags <<<"$(pkg-config --cflags --libs stockade)"
 "$cc" -std=c99 -Wall -Wextra -Wpedantic -Werror "$folder/example.c" "${flags[@]}" -o "$folder/c_shared"
 "$cxx" -std=c++20 -Wall -Wextra -Werror "$folder/example.cpp" "${flags[@]}" -o "$folder/cpp_shared"
+# Functions, not programs.
+read -ra flags <<<"$(pkg-config --cflags stockade)"
+"$cc" -std=c99 -Wall -Wextra -Wpedantic -Werror -c "$folder/gpu.c" "${flags[@]}" -o "$folder/gpu_c.o"
+"$cxx" -std=c++20 -Wall -Wextra -Werror -c "$folder/gpu.cpp" "${flags[@]}" -o "$folder/gpu_cpp.o"
 for program in c_shared cpp_shared; do
   LD_LIBRARY_PATH=$libdir "$folder/$program"
   if "$folder/$program" 2>/dev/null; then

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Prints the README's code in one language: the blocks fenced with ```LANGUAGE, one after another. Fails if there is none.
-# usage: readme_code.sh README LANGUAGE
+# Prints a document's code in one language: the blocks fenced with ```LANGUAGE, one after another. Fails if there is none.
+# usage: readme_code.sh DOCUMENT LANGUAGE
 set -euo pipefail
 
 awk -v fence="\`\`\`$2" '

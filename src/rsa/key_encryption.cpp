@@ -1,0 +1,112 @@
+#include "rsa/key_encryption.h"
+
+#include <openssl/evp.h>
+#include <openssl/objects.h>
+#include <openssl/pem.h>
+#include <openssl/x509.h>
+
+#include <algorithm>
+#include <string>
+
+#include "rsa/libcrypto.h"
+
+namespace stockade::rsa {
+namespace {
+
+using CipherContext = Handle<EVP_CIPHER_CTX, EVP_CIPHER_CTX_free>;
+using Cipher = Handle<EVP_CIPHER, EVP_CIPHER_free>;
+using Digest = Handle<EVP_MD, EVP_MD_free>;
+using Algorithm = Handle<X509_ALGOR, X509_ALGOR_free>;
+
+// Sets the context up for the algorithm and the passphrase. What libcrypto refuses here is what it does not know.
+Status begin(EVP_CIPHER_CTX* context, const X509_ALGOR* algorithm, Bytes passphrase, bool encrypt) {
+  const ErrorScope errors;
+  const ASN1_OBJECT* object = nullptr;
+  const void* value = nullptr;
+  int type = V_ASN1_UNDEF;
+  X509_ALGOR_get0(&object, &type, &value, algorithm);
+  // No passphrase is one of no bytes, for which libcrypto wants a pointer all the same.
+  const char* const text = passphrase.empty() ? "" : reinterpret_cast<const char*>(passphrase.data());
+  const int done = EVP_PBE_CipherInit_ex(const_cast<ASN1_OBJECT*>(object), text, static_cast<int>(passphrase.size()),
+                                         algorithm->parameter, context, encrypt ? 1 : 0, library_context(), nullptr);
+  return done == 1 ? STOCKADE_OK : errors.status(STOCKADE_ERROR_KEY_TYPE);
+}
+
+// Everything through a context that is set up. `out` gets a block more than `in` has. Decryption: PASSPHRASE if the
+// padding is wrong.
+Status run(EVP_CIPHER_CTX* context, Bytes in, uint8_t* out, uint64_t& length, Status otherwise) {
+  const ErrorScope errors;
+  int first = 0, second = 0;
+  const bool updated = EVP_CipherUpdate(context, out, &first, in.data(), static_cast<int>(in.size())) == 1;
+  if (!updated) return errors.status();
+  if (EVP_CipherFinal_ex(context, out + first, &second) != 1) return errors.status(otherwise);
+  length = static_cast<uint64_t>(first) + static_cast<uint64_t>(second);
+  return STOCKADE_OK;
+}
+
+Status decrypt(EVP_CIPHER_CTX* context, Bytes encrypted, SecretBuffer& plain, uint64_t& length) {
+  if (!plain.allocate(encrypted.size() + EVP_MAX_BLOCK_LENGTH)) return STOCKADE_ERROR_MEMORY;
+  return run(context, encrypted, plain.data(), length, STOCKADE_ERROR_PASSPHRASE);
+}
+
+}  // namespace
+
+Status decrypt_pkcs8(Bytes algorithm, Bytes encrypted, Bytes passphrase, SecretBuffer& plain, uint64_t& length) {
+  const ErrorScope errors;
+  const unsigned char* at = algorithm.data();
+  const Algorithm parsed(d2i_X509_ALGOR(nullptr, &at, static_cast<long>(algorithm.size())));
+  if (!parsed) return errors.status(STOCKADE_ERROR_KEY_FILE);
+  const CipherContext context(EVP_CIPHER_CTX_new());
+  if (!context || library_context() == nullptr) return errors.status();
+  const Status status = begin(context.get(), parsed.get(), passphrase, false);
+  return status == STOCKADE_OK ? decrypt(context.get(), encrypted, plain, length) : status;
+}
+
+Status encrypt_pkcs8(Bytes plain, Bytes passphrase, uint32_t iterations, RandomSource& random,
+                     std::vector<uint8_t>& algorithm, std::vector<uint8_t>& encrypted) {
+  const ErrorScope errors;
+  uint8_t salt[16], iv[16];
+  Status status = random.fill(salt, sizeof salt);
+  if (status == STOCKADE_OK) status = random.fill(iv, sizeof iv);
+  if (status != STOCKADE_OK) return status;
+  if (library_context() == nullptr) return errors.status();
+  const Algorithm made(PKCS5_pbe2_set_iv_ex(EVP_aes_256_cbc(), static_cast<int>(iterations), salt, sizeof salt, iv,
+                                            NID_hmacWithSHA256, library_context()));
+  const CipherContext context(EVP_CIPHER_CTX_new());
+  if (!made || !context) return errors.status();
+  status = begin(context.get(), made.get(), passphrase, true);
+  if (status != STOCKADE_OK) return status == STOCKADE_ERROR_KEY_TYPE ? STOCKADE_ERROR_LIBRARY : status;
+  encrypted.resize(plain.size() + EVP_MAX_BLOCK_LENGTH);
+  uint64_t length = 0;
+  status = run(context.get(), plain, encrypted.data(), length, STOCKADE_ERROR_LIBRARY);
+  if (status != STOCKADE_OK) return status;
+  encrypted.resize(length);
+  algorithm.resize(static_cast<size_t>(std::max(i2d_X509_ALGOR(made.get(), nullptr), 0)));
+  unsigned char* at = algorithm.data();
+  return i2d_X509_ALGOR(made.get(), &at) > 0 ? STOCKADE_OK : errors.status();
+}
+
+Status decrypt_traditional(const char* header, Bytes encrypted, Bytes passphrase, SecretBuffer& plain,
+                           uint64_t& length) {
+  const ErrorScope errors;
+  EVP_CIPHER_INFO info;
+  std::string lines(header);  // libcrypto's parser wants to write
+  if (PEM_get_EVP_CIPHER_INFO(lines.data(), &info) != 1) return errors.status(STOCKADE_ERROR_KEY_FILE);
+  if (info.cipher == nullptr || library_context() == nullptr) return STOCKADE_ERROR_KEY_FILE;
+  const Cipher cipher(EVP_CIPHER_fetch(library_context(), EVP_CIPHER_get0_name(info.cipher), nullptr));
+  const Digest md5(EVP_MD_fetch(library_context(), "MD5", nullptr));
+  const CipherContext context(EVP_CIPHER_CTX_new());
+  if (!cipher) return errors.status(STOCKADE_ERROR_KEY_TYPE);
+  if (!md5 || !context) return errors.status();
+  Secret<uint8_t[EVP_MAX_KEY_LENGTH]> key;
+  const uint8_t nothing[1] = {};
+  // The first 8 bytes of the IV are the salt.
+  if (EVP_BytesToKey(cipher.get(), md5.get(), info.iv, passphrase.empty() ? nothing : passphrase.data(),
+                     static_cast<int>(passphrase.size()), 1, *key, nullptr) <= 0 ||
+      EVP_DecryptInit_ex2(context.get(), cipher.get(), *key, info.iv, nullptr) != 1) {
+    return errors.status();
+  }
+  return decrypt(context.get(), encrypted, plain, length);
+}
+
+}  // namespace stockade::rsa

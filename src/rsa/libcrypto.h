@@ -1,0 +1,52 @@
+// What this folder needs of libcrypto: its objects as owners, a library context of our own, so that neither the host's
+// configuration nor its providers decide about keys and hashes, and an error queue that is left as it was.
+#pragma once
+
+#include <openssl/types.h>
+
+#include <memory>
+#include <new>
+
+#include "base/status.h"
+
+namespace stockade::rsa {
+
+template <auto free_function>
+struct Deleter {
+  template <typename T>
+  void operator()(T* object) const {
+    free_function(object);
+  }
+};
+template <typename T, auto free_function>
+using Handle = std::unique_ptr<T, Deleter<free_function>>;
+
+// The errors that libcrypto leaves in the thread's queue during its life are taken out of it again.
+class ErrorScope {
+ public:
+  ErrorScope();
+  ~ErrorScope();
+  ErrorScope(const ErrorScope&) = delete;
+  ErrorScope& operator=(const ErrorScope&) = delete;
+  // MEMORY if that is what libcrypto said last, else `otherwise`.
+  Status status(Status otherwise = STOCKADE_ERROR_LIBRARY) const;
+
+ private:
+  const unsigned long before_;  // left there by the host
+};
+
+// Made by the first call that succeeds, and never freed: at the end of the process other threads may still be at work.
+// Null if libcrypto refuses.
+OSSL_LIB_CTX* library_context();
+
+// What `body` returns, or MEMORY where it runs out of it.
+template <typename Body>
+Status without_throwing(Body&& body) noexcept {
+  try {
+    return body();
+  } catch (const std::bad_alloc&) {
+    return STOCKADE_ERROR_MEMORY;
+  }
+}
+
+}  // namespace stockade::rsa
