@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Checks Stockade on a machine with an NVIDIA GPU: builds, runs the tests of the device whole and then small under
-# compute-sanitizer, counts bank conflicts, measures, and prints one table. Ends within 8 minutes.
+# compute-sanitizer, counts bank conflicts, measures, and prints one table. Ends within 10 minutes.
 #
-# usage: tools/gpu_check.sh [--build-dir DIR] [--no-build] [--quick]
+# usage: tools/gpu_check.sh [--build-dir DIR] [--no-build] [--commit ID] [--quick]
 #   --build-dir DIR  where the build is or will be; default build-gpu
 #   --no-build       the programs are in DIR/bin already; LD_LIBRARY_PATH may say where their libraries are
+#   --commit ID      what these were built from; default what is checked out here
 #   --quick          fewer random cases, none past 4 GiB, and a short measurement
 #
 # The exit status is 0 only if no step failed; a step without its tool is skipped and says so.
@@ -14,8 +15,9 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=$root/build-gpu
 build_first=yes
 quick=no
+commit=
 usage() {
-  sed -n 's/^# \{0,1\}//; 2,10p' "${BASH_SOURCE[0]}" >&2
+  sed -n 's/^# \{0,1\}//; 2,11p' "${BASH_SOURCE[0]}" >&2
   exit 2
 }
 while (($# > 0)); do
@@ -26,6 +28,11 @@ while (($# > 0)); do
       shift
       ;;
     --no-build) build_first=no ;;
+    --commit)
+      [[ -n ${2:-} ]] || usage
+      commit=$2
+      shift
+      ;;
     --quick) quick=yes ;;
     *) usage ;;
   esac
@@ -33,7 +40,7 @@ while (($# > 0)); do
 done
 
 # Seconds: of the whole check, and each step's share at most.
-total_limit=465 build_limit=230 tests_limit=200 sanitizer_limit=75 conflicts_limit=60 measuring_limit=180
+total_limit=570 build_limit=230 tests_limit=200 sanitizer_limit=150 conflicts_limit=60 measuring_limit=180
 tests_scale=100 sanitizer_scale=3
 bench_options=()
 if [[ $quick == yes ]]; then
@@ -89,8 +96,10 @@ describe() {
   if command -v nvidia-smi >/dev/null; then
     gpu=$(ask name) driver=$(ask driver_version)
   fi
-  commit=$(git -C "$root" rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
-  [[ -z $(git -C "$root" status --porcelain 2>/dev/null || true) ]] || commit="$commit with changes"
+  if [[ -z $commit ]]; then
+    commit=$(git -C "$root" rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
+    [[ -z $(git -C "$root" status --porcelain 2>/dev/null || true) ]] || commit="$commit with changes"
+  fi
   machine="$(awk -F': ' '/^model name/ {print $2; exit}' /proc/cpuinfo), $(nproc) cores, $(uname -sr)"
   date=$(date -u '+%Y-%m-%d %H:%M UTC')
   printf '%s\nGPU: %s, driver %s\ncommit %s\n' "$machine" "${gpu:-unknown}" "${driver:-unknown}" "$commit"
