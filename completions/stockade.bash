@@ -2,20 +2,22 @@
 
 # The options of a command and what follows each one that takes a value: f a file, d a directory, w words, - anything else.
 _stockade_options() {
-  local keys='-k:f --key-file:f -p --passphrase --passphrase-file:f --passphrase-fd:- --no-input'
+  local phrase='-p --passphrase --passphrase-file:f --passphrase-fd:-'
+  local keys="-k:f --key-file:f $phrase --no-input" identity='-i:f --identity:f --max-work-factor:-'
   local run='-T:- --threads:- --engine:w=auto,serial,threads,cuda,hybrid --devices:- --progress:w=auto,always,never,json -q --quiet -v --verbose'
   local files='-o:f --output:f -f --force'
   case $1 in
-    keygen) echo "--symmetric $files -q --quiet" ;;
+    keygen) echo "--symmetric --rsa:w=2048,3072,4096 $phrase $files -q --quiet" ;;
     encrypt)
-      echo "$keys --work-factor:- $files --output-dir:d --resume --resume-key:f" \
+      echo "$keys -r:f --recipient:f -R:f --recipients-file:f --work-factor:- $files --output-dir:d" \
+        "--resume --resume-key:f" \
         "--cipher:w=cobblestone-256,cobblestone-128 -a --armor $run"
       ;;
-    decrypt) echo "$keys --max-work-factor:- $files --output-dir:d --resume --range:- $run" ;;
+    decrypt) echo "$keys $identity $files --output-dir:d --resume --range:- $run" ;;
     inspect) echo '--json' ;;
-    verify) echo "$keys --max-work-factor:- $run" ;;
+    verify) echo "$keys $identity $run" ;;
     rekey)
-      echo "$keys --max-work-factor:- --add:f --add-passphrase --add-passphrase-file:f --add-passphrase-fd:-" \
+      echo "$keys $identity --add:f --add-recipient:f --add-recipients-file:f --add-passphrase --add-passphrase-file:f --add-passphrase-fd:-" \
         "--work-factor:- --remove:f -q --quiet -v --verbose"
       ;;
     'cobblestone encrypt' | 'cobblestone decrypt') echo "--key-file:f --context:- --bits:w=256,128 $files $run" ;;
@@ -28,13 +30,27 @@ _stockade_options() {
       done
       echo "--cipher:w=${ciphers#,} --key-file:f --key:- --iv:- --aad:- --padding:w=pkcs7,none --data-unit:- $files $run"
       ;;
+    'rsa sign' | 'rsa verify' | 'rsa encrypt' | 'rsa decrypt')
+      local rsa="--hash:w=sha256,sha384,sha512 --batch:f $files -T:- --threads:- -q --quiet"
+      local public='-r:f --recipient:f' private="-i:f --identity:f $phrase --no-input"
+      local padding='--padding:w=pss,pkcs1v15 --salt-length:w=digest,max'
+      case ${1#rsa } in
+        sign) echo "$private $padding $rsa" ;;
+        verify) echo "$public --legacy --signature:f $padding $rsa" ;;
+        encrypt) echo "$public --label:- $rsa" ;;
+        decrypt) echo "$private --label:- $rsa" ;;
+      esac
+      ;;
     info) echo '--json' ;;
     'bench aes')
-      echo '--cipher:- --sizes:- --threads:- --row:- --engine:w=cuda --devices:- --only:- --folder:d --rounds:-' \
+      echo '--cipher:- --sizes:- --threads:- --row:- --engine:w=cuda --devices:- --only:- --folder:d --rounds:- --lanes:- --run-bytes:-' \
         '--quick --json -q --quiet'
       ;;
     'bench file')
       echo '--only:w=memory,files,start,range,many --folder:d --size:- --rounds:- --python:f --quick --json -q --quiet'
+      ;;
+    'bench rsa')
+      echo '--bits:- --batch:- --threads:- --rounds:- --ablation --quick --json -q --quiet'
       ;;
     '') echo '-V --version' ;;
   esac
@@ -42,9 +58,10 @@ _stockade_options() {
 
 _stockade_commands() {
   case $1 in
-    '') echo 'keygen encrypt decrypt inspect verify rekey cobblestone raw info bench' ;;
+    '') echo 'keygen encrypt decrypt inspect verify rekey cobblestone raw rsa info bench' ;;
     cobblestone | raw) echo 'encrypt decrypt' ;;
-    bench) echo 'aes file' ;;
+    rsa) echo 'sign verify encrypt decrypt' ;;
+    bench) echo 'aes file rsa' ;;
   esac
 }
 

@@ -7,13 +7,16 @@ function __stockade_at
     for word in $words
         switch "$found"
             case ''
-                contains -- $word keygen encrypt decrypt inspect verify rekey cobblestone raw info bench
+                contains -- $word keygen encrypt decrypt inspect verify rekey cobblestone raw rsa info bench
                 and set -a found $word
             case cobblestone raw
                 contains -- $word encrypt decrypt
                 and set -a found $word
+            case rsa
+                contains -- $word sign verify encrypt decrypt
+                and set -a found $word
             case bench
-                contains -- $word aes file
+                contains -- $word aes file rsa
                 and set -a found $word
         end
     end
@@ -29,45 +32,63 @@ end
 
 set -l raw 'raw encrypt,raw decrypt'
 set -l cobblestone 'cobblestone encrypt,cobblestone decrypt'
-set -l benches 'bench aes,bench file'
+set -l benches 'bench aes,bench file,bench rsa'
+set -l rsa_private 'rsa sign,rsa decrypt'
+set -l rsa_public 'rsa verify,rsa encrypt'
+set -l rsa "$rsa_private,$rsa_public"
 set -l opens 'decrypt,verify,rekey'
 set -l keys "encrypt,$opens"
 set -l runs "encrypt,decrypt,verify,$raw,$cobblestone"
 set -l writes "keygen,encrypt,decrypt,$raw,$cobblestone"
-set -l all ",keygen,inspect,info,rekey,cobblestone,raw,bench,$runs,$benches"
+set -l all ",keygen,inspect,info,rekey,cobblestone,raw,rsa,bench,$runs,$rsa,$benches"
 
 complete -c stockade -n "__stockade_at ''" -f
 for pair in 'keygen:make a key' 'encrypt:encrypt files' 'decrypt:decrypt Stockade files, or a part of one' \
         'inspect:show what a Stockade file says of itself' 'verify:open every chunk and list what is damaged' \
         'rekey:change who can open Stockade files' 'cobblestone:encrypt or decrypt the payload alone' \
-        'raw:one AES mode with a key and IV of your own' 'info:show what this machine can run' \
+        'raw:one AES mode with a key and IV of your own' \
+        'rsa:sign, verify, encrypt and decrypt with an RSA key' 'info:show what this machine can run' \
         'bench:measure this machine against OpenSSL'
     set -l parts (string split -m 1 : -- $pair)
     complete -c stockade -n "__stockade_at ''" -a $parts[1] -d $parts[2]
 end
 __stockade_option cobblestone,raw -f -a 'encrypt decrypt'
-__stockade_option bench -f -a 'aes file'
+__stockade_option rsa -f -a 'sign verify encrypt decrypt'
+__stockade_option bench -f -a 'aes file rsa'
 
 __stockade_option $all -s h -l help -d 'show help'
 __stockade_option '' -s V -l version -d 'show the version'
 __stockade_option keygen -l symmetric -d 'a key of 32 random bytes'
+__stockade_option keygen -l rsa -x -a '2048 3072 4096' -d 'an RSA key of so many bits'
 __stockade_option inspect,info,$benches -l json -d 'as JSON'
 __stockade_option $keys -s k -l key-file -r -F -d 'a key file'
-__stockade_option $keys -s p -l passphrase -d 'ask for a passphrase'
-__stockade_option $keys -l passphrase-file -r -F -d 'read the passphrase from a file'
-__stockade_option $keys -l passphrase-fd -x -d 'read the passphrase from a descriptor'
-__stockade_option $keys -l no-input -d 'never ask'
+__stockade_option encrypt,$rsa_public -s r -l recipient -r -F -d 'an RSA public key'
+__stockade_option encrypt -s R -l recipients-file -r -F -d 'many RSA public keys'
+__stockade_option $opens,$rsa_private -s i -l identity -r -F -d 'an RSA private key'
+__stockade_option keygen,$rsa_private,$keys -s p -l passphrase -d 'ask for a passphrase'
+__stockade_option keygen,$rsa_private,$keys -l passphrase-file -r -F -d 'read the passphrase from a file'
+__stockade_option keygen,$rsa_private,$keys -l passphrase-fd -x -d 'read the passphrase from a descriptor'
+__stockade_option $rsa_private,$keys -l no-input -d 'never ask'
 __stockade_option encrypt,rekey -l work-factor -x -d 'log2 of a new passphrase\'s cost'
 __stockade_option $opens -l max-work-factor -x -d 'refuse a passphrase of a higher cost'
-__stockade_option $writes -s o -l output -r -F -d 'the file to write'
-__stockade_option $writes -s f -l force -d 'replace an existing output'
+__stockade_option $rsa,$writes -s o -l output -r -F -d 'the file to write'
+__stockade_option $rsa,$writes -s f -l force -d 'replace an existing output'
 __stockade_option encrypt,decrypt -l output-dir -x -a '(__fish_complete_directories)' -d 'write to this folder'
 __stockade_option encrypt,decrypt -l resume -d 'go on with an interrupted run'
 __stockade_option encrypt -l resume-key -r -F -d 'the key of who can go on'
 __stockade_option encrypt -l cipher -x -a 'cobblestone-256 cobblestone-128' -d 'the cipher'
 __stockade_option encrypt -s a -l armor -d 'as text'
 __stockade_option decrypt -l range -x -d 'these bytes only: OFFSET:LENGTH'
+__stockade_option $rsa -l hash -x -a 'sha256 sha384 sha512' -d 'the hash function'
+__stockade_option $rsa -l batch -r -F -d 'many at once, a line for each'
+__stockade_option 'rsa sign,rsa verify' -l padding -x -a 'pss pkcs1v15' -d 'the padding'
+__stockade_option 'rsa sign,rsa verify' -l salt-length -x -a 'digest max' -d 'of pss'
+__stockade_option 'rsa verify' -l signature -r -F -d 'the signature'
+__stockade_option 'rsa verify' -l legacy -d 'also keys of 1024 bits'
+__stockade_option 'rsa encrypt,rsa decrypt' -l label -x -d 'what the message is bound to'
 __stockade_option rekey -l add -r -F -d 'add the key in this file'
+__stockade_option rekey -l add-recipient -r -F -d 'add an RSA public key'
+__stockade_option rekey -l add-recipients-file -r -F -d 'add many RSA public keys'
 __stockade_option rekey -l add-passphrase -d 'add a passphrase'
 __stockade_option rekey -l add-passphrase-file -r -F -d 'add the passphrase in a file'
 __stockade_option rekey -l add-passphrase-fd -x -d 'add the passphrase of a descriptor'
@@ -81,15 +102,17 @@ __stockade_option $raw -l iv -x -d 'initialisation vector in hex'
 __stockade_option $raw -l aad -x -d 'associated data of GCM in hex'
 __stockade_option $raw -l padding -x -a 'pkcs7 none' -d 'of ECB and CBC'
 __stockade_option $raw -l data-unit -x -d 'bytes per unit of XTS'
-__stockade_option $runs -s T -l threads -x -d 'at most N threads'
+__stockade_option $runs,$rsa -s T -l threads -x -d 'at most N threads'
 __stockade_option $runs -l engine -x -a 'auto serial threads cuda hybrid' -d 'who runs it'
 __stockade_option $runs -l devices -x -d 'these GPUs, such as 0,2'
 __stockade_option $runs -l progress -x -a 'auto always never json' -d 'when to show progress'
-__stockade_option keygen,rekey,$runs,$benches -s q -l quiet -d 'say nothing but errors'
+__stockade_option keygen,rekey,$runs,$rsa,$benches -s q -l quiet -d 'say nothing but errors'
 __stockade_option rekey,$runs -s v -l verbose -d 'say how the work is done'
+__stockade_option 'bench aes' -l lanes -x -d 'buffers of a GPU'
+__stockade_option 'bench aes' -l run-bytes -x -d 'bytes of a buffer'
 __stockade_option 'bench aes' -l cipher -x -d 'names or parts of them'
 __stockade_option 'bench aes' -l sizes -x -d 'bytes per message'
-__stockade_option 'bench aes' -l threads -x -d 'numbers of threads'
+__stockade_option 'bench aes,bench rsa' -l threads -x -d 'numbers of threads'
 __stockade_option 'bench aes' -l row -x -d 'these rows only'
 __stockade_option 'bench aes' -l engine -x -a 'cuda' -d 'GPUs instead'
 __stockade_option 'bench aes' -l devices -x -d 'these GPUs, such as 0,2'
@@ -97,6 +120,9 @@ __stockade_option 'bench aes' -l only -x -d 'questions of --engine cuda'
 __stockade_option 'bench aes' -l folder -x -a '(__fish_complete_directories)' -d 'where files are made'
 __stockade_option $benches -l rounds -x -d 'turns of each contender'
 __stockade_option $benches -l quick -d 'some seconds'
+__stockade_option 'bench rsa' -l bits -x -d 'sizes of the key'
+__stockade_option 'bench rsa' -l batch -x -d 'operations per call'
+__stockade_option 'bench rsa' -l ablation -d 'one decryption, layer by layer'
 __stockade_option 'bench file' -l only -x -a 'memory files start range many' -d questions
 __stockade_option 'bench file' -l folder -x -a '(__fish_complete_directories)' -d 'where the files are made'
 __stockade_option 'bench file' -l size -x -d 'of the large file'

@@ -2,9 +2,10 @@
 # Sees to it that everything needed to build is there: installs missing Debian or Ubuntu packages as root or with
 # passwordless sudo, otherwise prints the line to run and fails. Silent and quick when nothing is missing.
 #
-# usage: tools/setup.sh [--check] [build] [clang] [python]
+# usage: tools/setup.sh [--check] [build] [clang] [python] [peers]
 #   build    what `make` needs (the default)    clang    Clang and its OpenMP, for the presets clang, tsan and fuzz
 #   python   the folder build/venv with pyca/cryptography from PyPI, the peer of the tests in tests/interop/
+#   peers    programs that tests use where they are there: valgrind, for tests/ct/
 #   --check  never install
 set -eu
 
@@ -13,8 +14,8 @@ groups=
 for argument; do
   case $argument in
     --check) install=no ;;
-    build | clang | python) groups="$groups $argument" ;;
-    *) sed -n 's/^# \{0,1\}//; 2,8p' "$0" >&2; exit 2 ;;
+    build | clang | python | peers) groups="$groups $argument" ;;
+    *) sed -n 's/^# \{0,1\}//; 2,9p' "$0" >&2; exit 2 ;;
   esac
 done
 
@@ -41,6 +42,8 @@ missing_packages() {
       has_header gtest/gtest.h || echo libgtest-dev
     elif [ "$group" = python ]; then
       has_cryptography || python3 -c 'import ensurepip, venv' 2>/dev/null || echo python3-venv
+    elif [ "$group" = peers ]; then
+      { has_command valgrind && has_header valgrind/memcheck.h; } || echo valgrind
     else
       has_command clang++ || echo clang
       { has_command clang++ && echo '#include <omp.h>' | clang++ -fopenmp -E -x c++ - >/dev/null 2>&1; } || echo libomp-dev

@@ -12,6 +12,7 @@
 #include "bench/peer_openssl.h"
 #include "bench_gpu.h"
 #include "bench_machine.h"
+#include "bench_rsa.h"
 #include "cipher_names.h"
 #include "command_line.h"
 #include "exit_status.h"
@@ -317,7 +318,8 @@ void add_bench_aes(Command& bench) {
              "bytes per message; default 64,1KiB,16KiB,1MiB, and 256MiB for CTR and GCM");
   aes.option(group, "--threads", "LIST", line->threads, "numbers of threads, N being every core; default 1,N");
   aes.option(group, "--row", "LIST", line->rows, "these rows only; default every row that this machine can run");
-  aes.option(group, "--engine", "NAME", line->engine, "cuda: GPUs instead, from 64KiB to 4GiB, with key sizes 128 and 256");
+  aes.option(group, "--engine", "NAME", line->engine,
+             "cuda: GPUs instead, from 64KiB to 4GiB, with key sizes 128 and 256");
   aes.option(group, "--devices", "LIST", line->devices, "GPUs by number, such as 0,1; default all");
   aes.option(group, "--only", "LIST", line->only, "questions of --engine cuda, below; default all");
   aes.option(group, "--folder", "FOLDER", line->folder,
@@ -347,10 +349,11 @@ The full run takes about two minutes. Let the machine do nothing else meanwhile.
 }  // namespace
 
 void add_bench(Command& root) {
-  root.add("bench", "aes|file ...", "Measures this machine against OpenSSL.").when_named([](Command& bench) {
-    bench.footer("'stockade bench aes --help' and 'stockade bench file --help' have the options and examples.");
+  root.add("bench", "aes|file|rsa ...", "Measures this machine against OpenSSL.").when_named([](Command& bench) {
+    bench.footer("'stockade bench aes --help', and so for file and rsa, has the options and examples.");
     add_bench_aes(bench);
     add_bench_file(bench);
+    add_bench_rsa(bench);
   });
 }
 

@@ -47,6 +47,10 @@ void check_line(const CryptLine& line, const std::vector<std::string>& inputs) {
     refuse("keys, passphrase and input cannot all come from standard input", {"name a file for all but one of them"});
   }
   if (line.resume && line.armor) refuse("--resume and --armor exclude each other");
+  if (line.resume && !line.resume_key && line.keys.names_public_keys_only()) {
+    refuse("--resume needs a key that opens the journal, and RSA public keys open nothing",
+           {"name one with --resume-key KEY; 'stockade keygen --symmetric -o KEY' makes it"});
+  }
   if (line.resume_key && !line.resume) refuse("--resume-key belongs to --resume");
   if (line.range && line.resume) refuse("--range and --resume exclude each other");
   if (line.range && inputs.size() > 1) refuse("--range takes one input");

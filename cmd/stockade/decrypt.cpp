@@ -16,9 +16,9 @@ constexpr char help_text[] = R"(names:
   input goes to standard output, or to -o OUT. Armor is recognised.
 
 which key:
-  Of the keys that -k names the one that fits is used. A file with a passphrase
-  asks for it at the terminal if no source is named. Without -k and -p the
-  passphrase comes from STOCKADE_PASSPHRASE, or from the descriptor that
+  Of the keys that -k and -i name the one that fits is used. A file with a passphrase
+  asks for it at the terminal if no source is named, and so does an RSA private key
+  that is encrypted. Without -k and -p, and with -i, the passphrase comes from STOCKADE_PASSPHRASE, or from the descriptor that
   STOCKADE_PASSPHRASE_FD names; both are taken out of the environment.
 
 what is written:
@@ -40,6 +40,7 @@ memory:
 
 examples:
   stockade decrypt -k backup.key disk.img.stk
+  stockade decrypt -i alice.pem report.pdf.stk
   stockade decrypt -k backup.key photos.tar.stk -o - | tar x
   stockade decrypt -k backup.key --range 1GiB:4096 -o sectors disk.img.stk
 )";
@@ -47,8 +48,8 @@ examples:
 }  // namespace
 
 void add_decrypt(Command& root) {
-  Command& command =
-      root.add("decrypt", "[-k KEY ... | -p] [OPTION ...] [IN ...]", "Decrypts Stockade files, or a part of one.");
+  Command& command = root.add("decrypt", "[-k KEY ... | -i PRIV ... | -p] [OPTION ...] [IN ...]",
+                              "Decrypts Stockade files, or a part of one.");
   command.when_named([](Command& named) {
     const auto line = std::make_shared<CryptLine>();
     line->direction = STOCKADE_DECRYPT;

@@ -16,10 +16,11 @@ constexpr char help_text[] = R"(names:
   output, or to -o OUT. A Stockade file is not encrypted once more without --force.
 
 who can open it:
-  A file can be opened by each of the keys that -k names, or by one passphrase.
-  Without -k and -p the passphrase comes from STOCKADE_PASSPHRASE, or from the
-  descriptor that STOCKADE_PASSPHRASE_FD names; both are taken out of the
-  environment. An empty answer to -p makes a passphrase of 140 random bits.
+  A file can be opened by each of the keys that -k names, and by the private half of
+  each RSA key that -r and -R name; or by one passphrase. Without any of these and
+  without -p the passphrase comes from STOCKADE_PASSPHRASE, or from the descriptor
+  that STOCKADE_PASSPHRASE_FD names; both are taken out of the environment. An empty
+  answer to -p makes a passphrase of 140 random bits.
 
 memory:
   Threads x 256 KiB x 2, and the same again where a pipe is involved: 1 MiB for
@@ -29,13 +30,15 @@ memory:
 interrupted work:
   With --resume the output grows as .OUT.stockade-partial beside OUT, and its
   journal is .OUT.stockade-journal. The same command again goes on. The journal is
-  of use only to who can open the file, or to who has the key of --resume-key. With
-  several inputs, an output that is newer than its input is left alone. What
-  changed meanwhile is refused; --resume --force then starts over.
+  of use only to who can open the file, or to who has the key of --resume-key, which
+  -r and -R do not do without. With several inputs, an output that is newer than its
+  input is left alone. What changed meanwhile is refused; --resume --force then
+  starts over.
 
 examples:
   stockade keygen --symmetric -o backup.key
   stockade encrypt -k backup.key disk.img
+  stockade encrypt -r alice.pub.pem -r bob.crt report.pdf
   stockade encrypt -p -o letter.stk letter.txt
   tar c photos | stockade encrypt -k backup.key > photos.tar.stk
   stockade encrypt --resume -k backup.key --output-dir /mnt/usb *.img
@@ -44,7 +47,7 @@ examples:
 }  // namespace
 
 void add_encrypt(Command& root) {
-  Command& command = root.add("encrypt", "(-k KEY ... | -p) [OPTION ...] [IN ...]",
+  Command& command = root.add("encrypt", "(-k KEY ... | -r PUB ... | -p) [OPTION ...] [IN ...]",
                               "Encrypts files, each for the keys or the passphrase that shall open it.");
   command.when_named([](Command& named) {
     const auto line = std::make_shared<CryptLine>();

@@ -125,7 +125,7 @@ const char exit_status_help[] =
        another job, or memory or random numbers ran out
   2    wrong usage: options, key, IV or input that do not fit; a refused overwrite
   3    the input is damaged, cut off, no Stockade file, or was made with another
-       key: bad tag, bad padding
+       key: bad tag, bad padding, wrong signature
   4    no matching key, or a wrong passphrase
   5    a row, an engine or a GPU that was asked for cannot run on this machine, or
        a GPU failed at it

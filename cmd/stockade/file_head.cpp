@@ -28,6 +28,7 @@ Recipient recipient_of(const stockade_stanza& stanza) {
 
 std::string Recipient::text() const {
   if (kind == "scrypt") return "a passphrase";
+  if (kind == "rsa-oaep-sha256") return "RSA key " + id;
   return id.empty() ? kind : kind + " " + id;
 }
 

@@ -15,10 +15,10 @@ namespace stockade::cmd {
 
 // One stanza of a header other than its padding.
 struct Recipient {
-  std::string kind;          // "key", "scrypt", or one that this program does not know
+  std::string kind;          // "key", "rsa-oaep-sha256", "scrypt", or one that this program does not know
   std::string id;            // of a key; empty for a passphrase
   uint32_t work_factor = 0;  // of a passphrase: log2 N
-  std::string text() const;  // "key BvMCBRzzCno", "a passphrase"
+  std::string text() const;  // "key BvMCBRzzCno", "RSA key ...", "a passphrase"
 };
 
 struct FileHead {

@@ -20,6 +20,7 @@ using EngineHandle = Handle<stockade_engine, stockade_engine_free>;
 using KeyringHandle = Handle<stockade_keyring, stockade_keyring_free>;
 using FileHandle = Handle<stockade_file, stockade_file_free>;
 using ReaderHandle = Handle<stockade_reader, stockade_reader_free>;
+using RsaKeyHandle = Handle<stockade_rsa_key, stockade_rsa_key_free>;
 using HeaderHandle = Handle<stockade_header, stockade_header_free>;
 
 }  // namespace stockade::cmd

@@ -117,6 +117,7 @@ Description describe(const Input& input) {
 }
 
 std::string recipient_line(const Recipient& recipient) {
+  if (recipient.kind == "rsa-oaep-sha256") return fmt::format("  {:<12}{}\n", "rsa", recipient.id);
   if (recipient.kind != "scrypt") return fmt::format("  {:<12}{}\n", recipient.kind, recipient.id);
   // N blocks of 128 * r bytes, r being 8.
   return fmt::format("  {:<12}work factor {}, {} of memory\n", "passphrase", recipient.work_factor,

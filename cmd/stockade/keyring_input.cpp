@@ -27,6 +27,21 @@ void add_passphrase_to(stockade_keyring* keyring, const Passphrase& passphrase, 
   check(stockade_keyring_add_passphrase(keyring, passphrase.data(), passphrase.size(), work_factor));
 }
 
+// The key's id. One that the ring holds already is left to the caller.
+std::string add_public_key(stockade_keyring* keyring, const RsaText& text) {
+  stockade_rsa_reading reading{};
+  reading.struct_size = sizeof reading;
+  char id[23] = {};
+  const auto status = stockade_keyring_add_rsa_public(keyring, text.bytes->data(), text.bytes->size(), &reading, id);
+  if (status == STOCKADE_ERROR_PASSPHRASE_NEEDED) {
+    throw Failure(Exit::usage, fmt::format("{} is an encrypted private key, where a public one is wanted", text.where),
+                  {"'openssl pkey -pubout' makes a file of its public half"});
+  }
+  const bool again = status == STOCKADE_ERROR_ARGUMENT && id[0] != 0;
+  if (status != STOCKADE_OK && !again) throw rsa_key_failure(status, text.where, reading.type);
+  return id;
+}
+
 }  // namespace
 
 void KeyOptions::declare(Command& command, Purpose purpose) {
@@ -36,6 +51,16 @@ void KeyOptions::declare(Command& command, Purpose purpose) {
                   encrypting ? "encrypt for the key in this file, which 'keygen' makes; with several, each of them "
                                "opens the output"
                              : "open with the key in this file; of several, the one that fits");
+  if (encrypting) {
+    command.options(group, "-r,--recipient", "PUB", recipients,
+                    "encrypt for the RSA public key in this file: PEM or DER, a certificate, or an ssh-rsa line, which "
+                    "may also stand here itself");
+    command.options(group, "-R,--recipients-file", "FILE", recipients_files,
+                    "encrypt for all RSA public keys in this file: ssh-rsa lines and PEM, one below the other");
+  } else {
+    command.options(group, "-i,--identity", "PRIV", identities,
+                    "open with the RSA private key in this file; if it is encrypted, the passphrase is asked for once");
+  }
   passphrase.declare(command, group, purpose);
   if (encrypting) {
     command.option(group, "--work-factor", "N", work_factor,
@@ -48,8 +73,19 @@ void KeyOptions::declare(Command& command, Purpose purpose) {
 }
 
 int KeyOptions::stdin_readers() const {
-  const auto files = std::count(key_files.begin(), key_files.end(), "-");
-  return static_cast<int>(files) + (passphrase.reads_stdin() ? 1 : 0);
+  int readers = passphrase.reads_stdin() ? 1 : 0;
+  for (const auto* files : {&key_files, &recipients, &recipients_files, &identities}) {
+    readers += static_cast<int>(std::count(files->begin(), files->end(), "-"));
+  }
+  return readers;
+}
+
+bool KeyOptions::names_keys() const {
+  return !key_files.empty() || !recipients.empty() || !recipients_files.empty() || !identities.empty();
+}
+
+bool KeyOptions::names_public_keys_only() const {
+  return key_files.empty() && !(recipients.empty() && recipients_files.empty());
 }
 
 uint32_t KeyOptions::read_max_work_factor() const { return parse_work_factor("--max-work-factor", max_work_factor); }
@@ -65,22 +101,37 @@ std::string read_key(const std::string& path, SecretBytes& key) {
   return id;
 }
 
+std::string read_rsa_id(const std::string& source) {
+  const KeyringHandle ring = make_keyring();
+  return add_public_key(ring.get(), read_rsa_text(source));
+}
+
 Recipients::Recipients() : keyring_(make_keyring()) {}
 
 bool Recipients::has_key(const std::string& id) const {
   return std::any_of(names_.begin(), names_.end(), [&](const Name& name) { return name.id == id; });
 }
 
+void Recipients::add_name(const std::string& id, const std::string& where) {
+  for (const Name& name : names_) {
+    if (name.id == id)
+      throw Failure(Exit::usage, fmt::format("{} and {} hold the same key, {}", name.where, where, id));
+  }
+  names_.push_back({id, where});
+}
+
 void Recipients::add_key_file(const std::string& path) {
   SecretBytes key;
-  const std::string id = read_key(path, key);
-  for (const Name& name : names_) {
-    if (name.id == id) {
-      throw Failure(Exit::usage, fmt::format("the key files '{}' and '{}' hold the same key, {}", name.path, path, id));
-    }
-  }
+  add_name(read_key(path, key), fmt::format("the key file '{}'", path));
   check(stockade_keyring_add_key(keyring_.get(), key.data(), key.size()));
-  names_.push_back({id, path});
+}
+
+void Recipients::add_rsa_text(const RsaText& text) { add_name(add_public_key(keyring_.get(), text), text.where); }
+
+void Recipients::add_rsa(const std::string& source) { add_rsa_text(read_rsa_text(source)); }
+
+void Recipients::add_rsa_file(const std::string& path) {
+  for (const RsaText& text : read_rsa_texts(path)) add_rsa_text(text);
 }
 
 void Recipients::add_passphrase(const Passphrase& passphrase, uint32_t work_factor) {
@@ -89,15 +140,17 @@ void Recipients::add_passphrase(const Passphrase& passphrase, uint32_t work_fact
 }
 
 KeyringHandle make_recipients(const KeyOptions& options) {
-  if (options.passphrase.given() && !options.key_files.empty()) {
+  if (options.passphrase.given() && options.names_keys()) {
     throw Failure(Exit::usage, "a file that opens with a passphrase opens with nothing else",
-                  {"leave out -k or the passphrase"});
+                  {"leave out the keys or the passphrase"});
   }
   const uint32_t work_factor = parse_work_factor("--work-factor", options.work_factor);
   Recipients recipients;
   for (const std::string& path : options.key_files) recipients.add_key_file(path);
+  for (const std::string& source : options.recipients) recipients.add_rsa(source);
+  for (const std::string& path : options.recipients_files) recipients.add_rsa_file(path);
   Passphrase passphrase;
-  take_environment_passphrase(options.key_files.empty() && !options.passphrase.given() ? &passphrase : nullptr);
+  take_environment_passphrase(!options.names_keys() && !options.passphrase.given() ? &passphrase : nullptr);
   if (options.passphrase.given()) {
     options.passphrase.read(Purpose::encrypt, "passphrase", options.no_input, passphrase);
   }
@@ -105,6 +158,7 @@ KeyringHandle make_recipients(const KeyOptions& options) {
   if (recipients.empty()) {
     throw Failure(Exit::usage, "there is nobody to encrypt for",
                   {"make a key with 'stockade keygen --symmetric -o KEY' and name it with -k KEY",
+                   "or name the RSA public keys of those who shall open it with -r PUB",
                    "or protect the file with a passphrase: -p"});
   }
   if (work_factor != 0 && passphrase.size() == 0) {
@@ -123,12 +177,26 @@ Identities::Identities(const KeyOptions& options)
     key_ids_.push_back(id);
   }
   Passphrase passphrase;
-  take_environment_passphrase(options.key_files.empty() && !options.passphrase.given() ? &passphrase : nullptr);
+  // It may be that of an encrypted key.
+  const bool wanted = options.key_files.empty() || !options.identities.empty();
+  take_environment_passphrase(wanted && !options.passphrase.given() ? &passphrase : nullptr);
   if (options.passphrase.given()) {
     options.passphrase.read(Purpose::decrypt, "passphrase", options.no_input, passphrase);
   }
   has_passphrase_ = passphrase.size() > 0;
   if (has_passphrase_) add_passphrase_to(given_.get(), passphrase, 0);
+  KeyPassphrases passphrases(passphrase, no_input_);
+  for (const std::string& path : options.identities) add_rsa(path, passphrases);
+}
+
+void Identities::add_rsa(const std::string& path, KeyPassphrases& passphrases) {
+  passphrases.read(path, [&](const void* file, uint64_t length, stockade_rsa_reading* reading) {
+    char id[23] = {};
+    const auto status = stockade_keyring_add_rsa_private(given_.get(), file, length, reading, id);
+    if (status == STOCKADE_OK) key_ids_.emplace_back(id);
+    // Named twice.
+    return status == STOCKADE_ERROR_ARGUMENT && id[0] != 0 ? STOCKADE_OK : status;
+  });
 }
 
 const stockade_keyring* Identities::keyring_for(const FileHead& head, const std::string& name) {
@@ -148,7 +216,7 @@ const stockade_keyring* Identities::keyring_for(const FileHead& head, const std:
   if (key_ids_.empty() && !has_passphrase_) {
     std::vector<std::string> hints;
     if (head.header) hints.push_back("the file is for " + listed(recipient_texts(head)));
-    hints.push_back("name a key file with -k KEY");
+    hints.push_back("name a key file with -k KEY, or an RSA private key with -i PRIV");
     throw Failure(Exit::no_key, fmt::format("no key is given to open {} with", name), hints);
   }
   return given_.get();

@@ -11,17 +11,24 @@
 #include "file_head.h"
 #include "handles.h"
 #include "passphrase.h"
+#include "rsa_key_input.h"
 
 namespace stockade::cmd {
 
 struct KeyOptions {
   std::vector<std::string> key_files;
+  std::vector<std::string> recipients, recipients_files;  // RSA, to encrypt
+  std::vector<std::string> identities;                    // RSA, to decrypt
   PassphraseOptions passphrase;
   std::optional<std::string> work_factor;      // to encrypt
   std::optional<std::string> max_work_factor;  // to decrypt
   bool no_input = false;
 
   void declare(Command& command, Purpose purpose);
+  // Whether any key is named.
+  bool names_keys() const;
+  // Whether nothing that is named opens what it encrypts.
+  bool names_public_keys_only() const;
   // How many of the sources are standard input.
   int stdin_readers() const;
   // 0 where it is not given. Throws Failure.
@@ -31,6 +38,9 @@ struct KeyOptions {
 // A key of 32 bytes from a file, with the name by which headers call it. Throws Failure.
 std::string read_key(const std::string& path, SecretBytes& key);
 
+// The name by which headers call the RSA key in a file or line. Throws Failure.
+std::string read_rsa_id(const std::string& source);
+
 // The recipients of a file to be made. Throws Failure, also where there are none.
 KeyringHandle make_recipients(const KeyOptions& options);
 
@@ -39,6 +49,10 @@ class Recipients {
  public:
   Recipients();
   void add_key_file(const std::string& path);
+  // A public key in a file of its own, or an `ssh-rsa` line.
+  void add_rsa(const std::string& source);
+  // All in a file of many.
+  void add_rsa_file(const std::string& path);
   void add_passphrase(const Passphrase& passphrase, uint32_t work_factor);
   bool empty() const { return names_.empty() && !has_passphrase_; }
   bool has_key(const std::string& id) const;
@@ -47,8 +61,11 @@ class Recipients {
 
  private:
   struct Name {
-    std::string id, path;
+    std::string id, where;
   };
+  void add_rsa_text(const RsaText& text);
+  void add_name(const std::string& id, const std::string& where);
+
   KeyringHandle keyring_;
   std::vector<Name> names_;
   bool has_passphrase_ = false;
@@ -68,6 +85,8 @@ class Identities {
   uint32_t max_work_factor() const { return max_work_factor_; }
 
  private:
+  void add_rsa(const std::string& path, KeyPassphrases& passphrases);
+
   KeyringHandle given_;
   std::vector<std::string> key_ids_;
   bool has_passphrase_ = false;

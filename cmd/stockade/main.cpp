@@ -49,6 +49,7 @@ void run(int argc, char** argv) {
   add_rekey(line);
   add_cobblestone(line);
   add_raw(line, key_argument);
+  add_rsa(line);
   add_info(line);
   add_bench(line);
   line.run(argc, argv);

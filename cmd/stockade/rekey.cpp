@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -29,7 +30,7 @@ namespace {
 
 struct RekeyLine {
   KeyOptions keys;
-  std::vector<std::string> add, remove, files;
+  std::vector<std::string> add, add_recipients, add_recipients_files, remove, files;
   PassphraseOptions add_passphrase;
   std::optional<std::string> work_factor;
   bool quiet = false, verbose = false;
@@ -40,7 +41,9 @@ struct Change {
   std::vector<std::string> remove;  // ids, and "scrypt"
 };
 
-constexpr size_t id_length = 11;
+constexpr size_t id_length = 11, rsa_id_length = 22;
+// No symmetric key's file is longer, and no RSA key's shorter.
+constexpr off_t longest_symmetric_file = 128;
 // No header is longer.
 constexpr size_t most_header_bytes = 1 << 20;
 
@@ -51,24 +54,30 @@ constexpr size_t most_header_bytes = 1 << 20;
 // As headers call it.
 std::string removal_id(const std::string& text) {
   if (text == "passphrase") return "scrypt";
-  if (access(text.c_str(), F_OK) == 0 || text == "-") {
+  struct stat found {};
+  if (stat(text.c_str(), &found) == 0 || text == "-") {
+    if (S_ISREG(found.st_mode) && found.st_size > longest_symmetric_file) return read_rsa_id(text);
     SecretBytes key;
     return read_key(text, key);
   }
-  if (text.size() == id_length) return text;
+  if (text.size() == id_length || text.size() == rsa_id_length) return text;
+  if (text.starts_with("ssh-rsa ")) return read_rsa_id(text);
   refuse(fmt::format("--remove: '{}' is neither a key file nor the id of a key nor 'passphrase'", text),
          {"'stockade inspect FILE' lists the ids"});
 }
 
 Change read_change(const RekeyLine& line) {
-  if (line.add.empty() && line.remove.empty() && !line.add_passphrase.given()) {
-    refuse("nothing to change", {"--add KEY and --remove KEY say what is to be done"});
+  const bool adds = !line.add.empty() || !line.add_recipients.empty() || !line.add_recipients_files.empty();
+  if (!adds && line.remove.empty() && !line.add_passphrase.given()) {
+    refuse("nothing to change", {"--add KEY, --add-recipient PUB and --remove KEY say what is to be done"});
   }
   const uint32_t work_factor = parse_work_factor("--work-factor", line.work_factor);
   if (work_factor != 0 && !line.add_passphrase.given()) refuse("--work-factor applies to a new passphrase only");
   Change change;
   for (const std::string& text : line.remove) change.remove.push_back(removal_id(text));
   for (const std::string& path : line.add) change.add.add_key_file(path);
+  for (const std::string& source : line.add_recipients) change.add.add_rsa(source);
+  for (const std::string& path : line.add_recipients_files) change.add.add_rsa_file(path);
   if (line.add_passphrase.given()) {
     Passphrase passphrase;
     line.add_passphrase.read(Purpose::encrypt, "new passphrase", line.keys.no_input, passphrase);
@@ -211,22 +220,29 @@ examples:
   stockade rekey -k old.key --add new.key --remove old.key disk.img.stk
   stockade rekey -k my.key --remove BvMCBRzzCno /mnt/usb/*.stk
   stockade rekey -p --remove passphrase --add my.key letter.stk
+  stockade rekey -i alice.pem --add-recipient bob.pub.pem reports.tar.stk
 )";
 
 }  // namespace
 
 void add_rekey(Command& root) {
-  root.add("rekey", "(-k KEY ... | -p) [--add KEY] [--remove KEY] FILE ...",
+  root.add("rekey", "(-k KEY ... | -i PRIV ... | -p) [--add KEY] [--add-recipient PUB] [--remove KEY] FILE ...",
            "Changes who can open Stockade files, without encrypting them anew.")
       .when_named([](Command& command) {
         const auto line = std::make_shared<RekeyLine>();
         line->keys.declare(command, Purpose::decrypt);
         command.options("changes", "--add", "KEY", line->add, "add the key in this file; may be repeated");
+        command.options("changes", "--add-recipient", "PUB", line->add_recipients,
+                        "add the RSA public key in this file: PEM or DER, a certificate, or an ssh-rsa line; may be "
+                        "repeated");
+        command.options("changes", "--add-recipients-file", "FILE", line->add_recipients_files,
+                        "add all RSA public keys in this file");
         line->add_passphrase.declare_addition(command, "changes");
         command.option("changes", "--work-factor", "N", line->work_factor,
                        "of an added passphrase: log2 of scrypt's cost, 1 to 30; default 17");
         command.options("changes", "--remove", "KEY", line->remove,
-                        "remove a key, by its file or its id, or the word passphrase; may be repeated");
+                        "remove a key, by its file (of an RSA key the public half will do) or its id, or the word "
+                        "passphrase; may be repeated");
         command.operands("files", "FILE", line->files, "the files to change");
         command.flag("other options", "-q,--quiet", line->quiet, "say nothing but errors");
         command.flag("other options", "-v,--verbose", line->verbose, "say how it was done");

@@ -60,6 +60,16 @@ size_t decode_hex(std::string_view text, std::span<uint8_t> out) {
   return text.size();
 }
 
+void encode_hex(std::span<const uint8_t> bytes, uint8_t* text) {
+  const auto digit = [](uint32_t value) {
+    return static_cast<uint8_t>('0' + value + ((0u - ((9u - value) >> 31)) & ('a' - '0' - 10)));
+  };
+  for (const uint8_t byte : bytes) {
+    *text++ = digit(byte >> 4);
+    *text++ = digit(byte & 15u);
+  }
+}
+
 std::vector<uint8_t> parse_hex(std::string_view what, std::string_view text) {
   std::vector<uint8_t> bytes(text.size() / 2);
   if (const size_t good = decode_hex(text, bytes); good < text.size()) {

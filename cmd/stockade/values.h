@@ -13,6 +13,9 @@ namespace stockade::cmd {
 // Returns the index of the first character that is no digit, or text.size(). An odd last digit is only checked.
 size_t decode_hex(std::string_view text, std::span<uint8_t> out);
 
+// Writes two digits for each byte, likewise.
+void encode_hex(std::span<const uint8_t> bytes, uint8_t* text);
+
 // For what is not secret. `what` is the option's name, such as "--iv".
 std::vector<uint8_t> parse_hex(std::string_view what, std::string_view text);
 

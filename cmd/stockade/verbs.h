@@ -14,6 +14,7 @@ void add_verify(Command& root);
 void add_rekey(Command& root);
 void add_cobblestone(Command& root);
 void add_raw(Command& root, const KeyArgument& key_argument);
+void add_rsa(Command& root);
 void add_info(Command& root);
 void add_bench(Command& root);
 void add_bench_file(Command& bench);

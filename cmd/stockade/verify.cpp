@@ -154,7 +154,7 @@ void run_verify(const VerifyLine& line) {
 }  // namespace
 
 void add_verify(Command& root) {
-  root.add("verify", "[-k KEY ... | -p] [OPTION ...] [FILE ...]",
+  root.add("verify", "[-k KEY ... | -i PRIV ... | -p] [OPTION ...] [FILE ...]",
            "Opens every chunk of Stockade files, writes none, and lists what is damaged.")
       .when_named([](Command& command) {
         const auto line = std::make_shared<VerifyLine>();

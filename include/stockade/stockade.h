@@ -26,7 +26,7 @@ extern "C" {
 #endif
 
 #define STOCKADE_VERSION_MAJOR 0
-#define STOCKADE_VERSION_MINOR 3
+#define STOCKADE_VERSION_MINOR 4
 #define STOCKADE_VERSION_PATCH 0
 
 /* ---- status ---------------------------------------------------------------------------------------------------- */
@@ -340,6 +340,19 @@ STOCKADE_API stockade_status stockade_keyring_add_key(stockade_keyring *keyring,
 STOCKADE_API stockade_status stockade_keyring_add_passphrase(stockade_keyring *keyring, const void *passphrase,
                                                              uint64_t length, uint32_t work_factor);
 
+/* An RSA key of 2,048 to 16,384 bits, read from all `length` bytes of a file as by stockade_rsa_key_read_public and
+ * stockade_rsa_key_read_private, which say what forms there are and what `reading` is (may be null). For a public key files
+ * can be made; a private one opens them too. `id` (may be null) is written: the name by which headers call the key, 22
+ * characters and a zero; also with the status ARGUMENT that says that the ring holds the key already.
+ * Errors: those of these two functions, and ARGUMENT (also: a reading that is `legacy`). */
+struct stockade_rsa_reading;
+STOCKADE_API stockade_status stockade_keyring_add_rsa_public(stockade_keyring *keyring, const void *file,
+                                                             uint64_t length, struct stockade_rsa_reading *reading,
+                                                             char id[23]);
+STOCKADE_API stockade_status stockade_keyring_add_rsa_private(stockade_keyring *keyring, const void *file,
+                                                              uint64_t length, struct stockade_rsa_reading *reading,
+                                                              char id[23]);
+
 /* `length` bytes from the operating system's random number generator. Errors: NULL_POINTER, RANDOM. */
 STOCKADE_API stockade_status stockade_random(void *out, uint64_t length);
 
@@ -501,7 +514,7 @@ STOCKADE_API stockade_status stockade_file_verify_fd(int in_fd, const stockade_f
 typedef struct stockade_header stockade_header;
 
 typedef struct stockade_stanza {
-  const char *kind;      /* such as "key", "scrypt", "pad" */
+  const char *kind;      /* such as "key", "rsa-oaep-sha256", "scrypt", "pad" */
   const char *arguments; /* as they stand there, separated by single spaces: "BvMCBRzzCno c2FsdHNhbHRzYWx0c2FsdA" */
   uint64_t body_length;  /* in bytes, decoded */
 } stockade_stanza;
@@ -632,6 +645,263 @@ STOCKADE_API stockade_status stockade_device_seal_many(stockade_message *message
 STOCKADE_API stockade_status stockade_device_open_many(stockade_message *messages, uint64_t count, uint32_t *verdicts,
                                                        void *staging, uint64_t staging_size,
                                                        const stockade_device_queue *queue);
+
+/* ---- RSA keys --------------------------------------------------------------------------------------------------- */
+
+/* An RSA key, public or private (with its public half): checked once, when it is made, and bound to the implementation
+ * row that was chosen then. Any number of threads may share it. Wiped when freed. */
+typedef struct stockade_rsa_key stockade_rsa_key;
+
+/* Asks for the passphrase of an encrypted key, once: writes it to `passphrase`, which holds `size` bytes (1,024), and
+ * returns its length, or a negative number to give up. What it has written is wiped. */
+typedef int64_t (*stockade_ask_passphrase)(void *context, void *passphrase, uint64_t size);
+
+/* How a key is read. Start from {sizeof(stockade_rsa_reading)} and zeros. */
+typedef struct stockade_rsa_reading {
+  uint64_t struct_size;        /* sizeof(stockade_rsa_reading) */
+  int legacy;                  /* also public keys of 1,024 to 2,047 bits, which then only verify */
+  const void *passphrase;      /* of an encrypted private key; null: there is none */
+  uint64_t passphrase_length;
+  stockade_ask_passphrase ask; /* asked where `passphrase` is null and the key is encrypted; may be null */
+  void *ask_context;
+  const char *force;           /* null, or such as "bignum:avx2"; stands above STOCKADE_FORCE */
+  char type[64];               /* written: on KEY_TYPE what the key is, such as "EC" or "ssh-ed25519"; else empty */
+} stockade_rsa_reading;
+
+/* Read a key from all `length` bytes of a file, PEM (RFC 7468) or DER, whose form is recognised by itself. Public:
+ * PKCS#1, SubjectPublicKeyInfo, X.509 certificate, `ssh-rsa` line; of a private key that is not encrypted the public
+ * half. Private: PKCS#1 and PKCS#8, also encrypted. `reading` may be null for {sizeof(stockade_rsa_reading)} and
+ * zeros. Errors: NULL_POINTER, ARGUMENT (struct_size), KEY_FILE, KEY_TYPE, TRUNCATED, TRAILING_DATA, RSA_SIZE (below
+ * 2,048 bits, or above 16,384), RSA_MODULUS, RSA_EXPONENT, PASSPHRASE_NEEDED (none given, or asking was given up),
+ * UNKNOWN_NAME, UNAVAILABLE, LIBRARY, MEMORY; private ones also PASSPHRASE (the wrong one), KEY_NOT_PRIVATE,
+ * RSA_FACTORS, RSA_PRIME, RSA_PRIVATE_EXPONENT, RSA_CRT, RANDOM. */
+STOCKADE_API stockade_status stockade_rsa_key_read_public(stockade_rsa_key **key, const void *file, uint64_t length,
+                                                          stockade_rsa_reading *reading);
+STOCKADE_API stockade_status stockade_rsa_key_read_private(stockade_rsa_key **key, const void *file, uint64_t length,
+                                                           stockade_rsa_reading *reading);
+
+/* Makes a private key after FIPS 186-5 A.1.3: `bits` are even, 2,048 to 16,384; `exponent` is odd and above 65,536, or
+ * 0 for 65,537. `force` as above. Takes a fraction of a second for 2,048 bits and minutes for 16,384. Errors:
+ * NULL_POINTER, RSA_SIZE, ARGUMENT (odd `bits`), RSA_EXPONENT, UNKNOWN_NAME, UNAVAILABLE, RANDOM, MEMORY. */
+STOCKADE_API stockade_status stockade_rsa_key_generate(stockade_rsa_key **key, uint32_t bits, uint32_t exponent,
+                                                       const char *force);
+
+/* The public half of any key, as a key of its own. Errors: NULL_POINTER, MEMORY. */
+STOCKADE_API stockade_status stockade_rsa_key_public(stockade_rsa_key **public_half, const stockade_rsa_key *key);
+
+/* Wipes and frees; null is allowed. */
+STOCKADE_API void stockade_rsa_key_free(stockade_rsa_key *key);
+
+/* Of the modulus; 0 for null. */
+STOCKADE_API uint32_t stockade_rsa_key_bits(const stockade_rsa_key *key);
+/* Of the modulus, so of every signature and ciphertext; 0 for null. */
+STOCKADE_API uint64_t stockade_rsa_key_bytes(const stockade_rsa_key *key);
+/* 1 or 0. */
+STOCKADE_API int stockade_rsa_key_is_private(const stockade_rsa_key *key);
+/* The row that runs this key, such as "ifma"; empty for null. */
+STOCKADE_API const char *stockade_rsa_key_row(const stockade_rsa_key *key);
+
+/* Bytes that are always enough for any of the files below; 0 for null. */
+STOCKADE_API uint64_t stockade_rsa_key_file_bound(const stockade_rsa_key *key);
+
+/* The private key as PKCS#8 in PEM; under a passphrase if there is one (PBES2, AES-256-CBC, PBKDF2 with 600,000 rounds
+ * of HMAC-SHA-256, which takes some tenths of a second). `pem` holds a secret. `*length` is written on success; no
+ * zero follows. Errors: NULL_POINTER, KEY_NOT_PRIVATE, ARGUMENT (a passphrase that is not null but empty),
+ * OUTPUT_SIZE, RANDOM, LIBRARY, MEMORY. */
+STOCKADE_API stockade_status stockade_rsa_key_write_private(const stockade_rsa_key *key, const void *passphrase,
+                                                            uint64_t passphrase_length, void *pem, uint64_t size,
+                                                            uint64_t *length);
+/* The public half as SubjectPublicKeyInfo in PEM. Errors: NULL_POINTER, OUTPUT_SIZE, MEMORY. */
+STOCKADE_API stockade_status stockade_rsa_key_write_public(const stockade_rsa_key *key, void *pem, uint64_t size,
+                                                           uint64_t *length);
+
+/* ---- RSA, one operation ----------------------------------------------------------------------------------------- */
+
+/* Private operations are blinded, and checked against the public key before their result is released (RSA_FAULT).
+ * Engines compute RSA on the CPU's cores, "cuda" and "hybrid" too. A private key does everything; a public one, where a
+ * private one is needed, ends with KEY_NOT_PRIVATE. */
+
+typedef enum stockade_rsa_padding {
+  STOCKADE_RSA_PSS = 0,     /* RFC 8017 8.1 */
+  STOCKADE_RSA_PKCS1V15 = 1 /* RFC 8017 8.2 */
+} stockade_rsa_padding;
+
+typedef enum stockade_rsa_salt {
+  STOCKADE_RSA_SALT_DIGEST = 0, /* as long as the digest */
+  STOCKADE_RSA_SALT_MAX = 1,    /* as long as the key allows */
+  STOCKADE_RSA_SALT_GIVEN = 2,  /* `salt_length` bytes */
+  STOCKADE_RSA_SALT_ANY = 3     /* verifying: whatever the signature has; signing: as MAX */
+} stockade_rsa_salt;
+
+/* Padding. Start from {sizeof(stockade_rsa_options)} and zeros, which is PSS or OAEP with SHA-256 throughout, a salt
+ * as long as the digest and no label; null where options are taken means that too. Members that an operation has no
+ * use for are checked like the others and then left alone. */
+typedef struct stockade_rsa_options {
+  uint64_t struct_size;         /* sizeof(stockade_rsa_options) */
+  stockade_rsa_padding padding; /* signatures */
+  stockade_rsa_salt salt;       /* PSS */
+  uint64_t salt_length;         /* PSS with SALT_GIVEN, in bytes */
+  const char *hash;             /* null for "sha256"; sha1, sha224, sha384, sha512, sha512-224, sha512-256 */
+  const char *mask_hash;        /* PSS, OAEP: MGF1's; null for the same */
+  const void *label;            /* OAEP */
+  uint64_t label_length;
+} stockade_rsa_options;
+
+/* The digest of a message in memory, or of what a descriptor gives from its position to its end. `hash` as in the
+ * options, null for "sha256". `digest` has room for `size` bytes, of which 64 are always enough; `*length` is written
+ * on success. Errors: NULL_POINTER, UNKNOWN_NAME, OUTPUT_SIZE, IO (errno holds the reason), LIBRARY, MEMORY. */
+STOCKADE_API stockade_status stockade_digest(const char *hash, const void *message, uint64_t message_length,
+                                             void *digest, uint64_t size, uint64_t *length);
+STOCKADE_API stockade_status stockade_digest_fd(const char *hash, int fd, void *digest, uint64_t size,
+                                                uint64_t *length);
+
+/* Signs a digest, of exactly as many bytes as the hash gives, or a message, which is hashed first. The signature has
+ * stockade_rsa_key_bytes bytes, which are written to `*signature_length` on success; on an error `signature` is left
+ * as it is or zero. Errors: NULL_POINTER, KEY_NOT_PRIVATE, ARGUMENT (struct_size, an enum value, a digest of another
+ * length), UNKNOWN_NAME (a hash), MESSAGE_LENGTH (digest and salt too long for the key), OUTPUT_SIZE, OVERLAP,
+ * RSA_FAULT, RANDOM, LIBRARY, MEMORY. */
+STOCKADE_API stockade_status stockade_rsa_sign_digest(const stockade_rsa_key *key, const stockade_rsa_options *options,
+                                                      const void *digest, uint64_t digest_length, void *signature,
+                                                      uint64_t signature_size, uint64_t *signature_length,
+                                                      const stockade_engine *engine);
+STOCKADE_API stockade_status stockade_rsa_sign(const stockade_rsa_key *key, const stockade_rsa_options *options,
+                                               const void *message, uint64_t message_length, void *signature,
+                                               uint64_t signature_size, uint64_t *signature_length,
+                                               const stockade_engine *engine);
+
+/* OK if, and only if, the signature is one of this digest, or message, by this key. Errors: NULL_POINTER, ARGUMENT,
+ * UNKNOWN_NAME, MESSAGE_LENGTH, all as for signing; SIGNATURE, RSA_LENGTH (the signature is not as long as the
+ * modulus), RSA_RANGE, LIBRARY, MEMORY. */
+STOCKADE_API stockade_status stockade_rsa_verify_digest(const stockade_rsa_key *key,
+                                                        const stockade_rsa_options *options, const void *digest,
+                                                        uint64_t digest_length, const void *signature,
+                                                        uint64_t signature_length, const stockade_engine *engine);
+STOCKADE_API stockade_status stockade_rsa_verify(const stockade_rsa_key *key, const stockade_rsa_options *options,
+                                                 const void *message, uint64_t message_length, const void *signature,
+                                                 uint64_t signature_length, const stockade_engine *engine);
+
+/* The most bytes that a message under OAEP can have with this key. Errors: NULL_POINTER, ARGUMENT, UNKNOWN_NAME,
+ * MESSAGE_LENGTH (the key is too short for the hash). */
+STOCKADE_API stockade_status stockade_rsa_capacity(const stockade_rsa_key *key, const stockade_rsa_options *options,
+                                                   uint64_t *length);
+
+/* OAEP (RFC 8017 7.1). The ciphertext has stockade_rsa_key_bytes bytes, which are written to `*out_length` on success.
+ * Errors: NULL_POINTER, ARGUMENT, UNKNOWN_NAME, RSA_SIZE (a legacy key), MESSAGE_LENGTH, OUTPUT_SIZE, OVERLAP, RANDOM,
+ * LIBRARY, MEMORY. */
+STOCKADE_API stockade_status stockade_rsa_encrypt(const stockade_rsa_key *key, const stockade_rsa_options *options,
+                                                  const void *message, uint64_t message_length, void *out,
+                                                  uint64_t out_size, uint64_t *out_length,
+                                                  const stockade_engine *engine);
+/* `out` has room for stockade_rsa_capacity bytes whatever the message is (stockade_rsa_key_bytes are always enough):
+ * all of that is written, the message and then zeros, so that nothing tells its length but `*out_length`. On an error
+ * all of `out` that was written is zero and `*out_length` is 0. Whatever is wrong with a ciphertext of the right
+ * length, DECRYPTION says so, in the same time. Errors: NULL_POINTER, KEY_NOT_PRIVATE, ARGUMENT, UNKNOWN_NAME,
+ * MESSAGE_LENGTH (the key is too short for the hash), RSA_LENGTH, RSA_RANGE (not below the modulus, which anybody can
+ * see), DECRYPTION, OUTPUT_SIZE, OVERLAP, RSA_FAULT, RANDOM, LIBRARY, MEMORY. */
+STOCKADE_API stockade_status stockade_rsa_decrypt(const stockade_rsa_key *key, const stockade_rsa_options *options,
+                                                  const void *ciphertext, uint64_t ciphertext_length, void *out,
+                                                  uint64_t out_size, uint64_t *out_length,
+                                                  const stockade_engine *engine);
+
+/* The bare numbers, for studies: out = in^e mod n and in^d mod n (RFC 8017 5.1), big-endian, both of
+ * stockade_rsa_key_bytes bytes; `out` may be `in`. Nothing is safe that uses these without padding. Errors:
+ * NULL_POINTER, KEY_NOT_PRIVATE, RSA_LENGTH, RSA_RANGE, OUTPUT_SIZE, OVERLAP, RSA_FAULT, RANDOM, MEMORY. */
+STOCKADE_API stockade_status stockade_rsa_raw_public(const stockade_rsa_key *key, const void *in, uint64_t length,
+                                                     void *out, uint64_t out_size, const stockade_engine *engine);
+STOCKADE_API stockade_status stockade_rsa_raw_private(const stockade_rsa_key *key, const void *in, uint64_t length,
+                                                      void *out, uint64_t out_size, const stockade_engine *engine);
+
+/* ---- RSA, many operations --------------------------------------------------------------------------------------- */
+
+/* One of N independent operations. Unused members are null and 0.
+ *            in            out          signature
+ *   sign     digest        signature    -
+ *   verify   digest        -            to be verified
+ *   encrypt  message       ciphertext   -
+ *   decrypt  ciphertext    message      -             */
+typedef struct stockade_rsa_item {
+  const stockade_rsa_key *key; /* own or shared; items of one call may have keys of any sizes and rows */
+  const void *in;
+  uint64_t length;
+  void *out; /* may be `in`, else overlaps nothing of this or any other item */
+  uint64_t out_size;
+  uint64_t out_length; /* written: as by the one-operation call, 0 on an error */
+  const void *signature;
+  uint64_t signature_length;
+  stockade_status status; /* written: the outcome of this item, as of the one-operation call */
+} stockade_rsa_item;
+
+/* Run all items, whatever becomes of some of them: side by side in the lanes of the keys' rows, and on the engine's
+ * threads. Neighbours whose keys have one size share lanes best. Return OK if every item is OK, else the status of the
+ * first that is not; NULL_POINTER if `items` is null with a non-zero count; and where the options or the environment
+ * are wrong, before any item is touched, ARGUMENT or UNKNOWN_NAME. */
+STOCKADE_API stockade_status stockade_rsa_sign_many(stockade_rsa_item *items, uint64_t count,
+                                                    const stockade_rsa_options *options,
+                                                    const stockade_engine *engine);
+STOCKADE_API stockade_status stockade_rsa_verify_many(stockade_rsa_item *items, uint64_t count,
+                                                      const stockade_rsa_options *options,
+                                                      const stockade_engine *engine);
+STOCKADE_API stockade_status stockade_rsa_encrypt_many(stockade_rsa_item *items, uint64_t count,
+                                                       const stockade_rsa_options *options,
+                                                       const stockade_engine *engine);
+STOCKADE_API stockade_status stockade_rsa_decrypt_many(stockade_rsa_item *items, uint64_t count,
+                                                       const stockade_rsa_options *options,
+                                                       const stockade_engine *engine);
+
+/* ---- RSA, requests as they come --------------------------------------------------------------------------------- */
+
+/* Collects the signatures and decryptions that a server's threads ask for one by one, and computes them in batches on
+ * threads of its own, as many as the engine has. While nothing is being computed a request never waits: it runs at
+ * once, alone if it is alone. While something is, further requests gather until they fill a batch, the oldest of them
+ * has waited for the deadline, or a thread has nothing else left to do. A process that is forked while it has one
+ * cannot use it in the child. */
+typedef struct stockade_rsa_queue stockade_rsa_queue;
+
+typedef struct stockade_rsa_queue_options {
+  uint64_t struct_size;          /* sizeof(stockade_rsa_queue_options) */
+  uint32_t largest_batch;        /* requests; 0 for 8; at most 4,096 */
+  uint32_t deadline_us;          /* microseconds that a request waits for others; 0: never; at most 10,000,000 */
+  stockade_rsa_options padding;  /* of all requests; copied, with its label. All zeros means the defaults */
+} stockade_rsa_queue_options;
+
+/* `options` may be null for {sizeof(stockade_rsa_queue_options)} and zeros, but a deadline of 200 microseconds. The
+ * engine may be freed afterwards. Errors: NULL_POINTER, ARGUMENT, UNKNOWN_NAME, those of a bad environment, MEMORY
+ * (also: no thread can be made). */
+STOCKADE_API stockade_status stockade_rsa_queue_create(stockade_rsa_queue **queue,
+                                                       const stockade_rsa_queue_options *options,
+                                                       const stockade_engine *engine);
+
+/* Computes everything that has been submitted, calls what is to be called, and frees; null is allowed. Nobody may
+ * submit any more. Not from a callback. */
+STOCKADE_API void stockade_rsa_queue_free(stockade_rsa_queue *queue);
+
+/* Hand in one item, as for sign_many and decrypt_many, from any thread, and return when it is done. Errors:
+ * NULL_POINTER and those of the item, which stand in `item->status` too. */
+STOCKADE_API stockade_status stockade_rsa_queue_sign(stockade_rsa_queue *queue, stockade_rsa_item *item);
+STOCKADE_API stockade_status stockade_rsa_queue_decrypt(stockade_rsa_queue *queue, stockade_rsa_item *item);
+
+/* Called once for a submitted item, when it is done, by one of the queue's threads; it may submit, but should not take
+ * long. */
+typedef void (*stockade_rsa_done)(void *context, stockade_rsa_item *item);
+
+/* The same without waiting: item and buffers stay with the queue until `done` has been called for it, which is not if
+ * this ends with an error. What is wrong with the item itself is said by its status, in `done`. Errors: NULL_POINTER,
+ * MEMORY. */
+STOCKADE_API stockade_status stockade_rsa_queue_submit_sign(stockade_rsa_queue *queue, stockade_rsa_item *item,
+                                                            stockade_rsa_done done, void *context);
+STOCKADE_API stockade_status stockade_rsa_queue_submit_decrypt(stockade_rsa_queue *queue, stockade_rsa_item *item,
+                                                               stockade_rsa_done done, void *context);
+
+typedef struct stockade_rsa_queue_statistics {
+  uint64_t requests;   /* that are done */
+  uint64_t batches;    /* in which they were */
+  uint64_t largest;    /* requests in a batch */
+  uint64_t median_ns;  /* nanoseconds from handing in to done, of the last 4,096 requests: half of them took longer, */
+  uint64_t p99_ns;     /* and one in a hundred longer than this */
+} stockade_rsa_queue_statistics;
+/* Errors: NULL_POINTER. */
+STOCKADE_API stockade_status stockade_rsa_queue_statistics_get(const stockade_rsa_queue *queue,
+                                                               stockade_rsa_queue_statistics *statistics);
 
 /* ---- what this machine would do -------------------------------------------------------------------------------- */
 

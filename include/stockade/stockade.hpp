@@ -850,6 +850,244 @@ void for_each(std::uint64_t count, Item&& item, const Engine& engine = {}) {
   require(status);
 }
 
+// ---- RSA ----
+
+// A key of another type than RSA: KEY_TYPE. type() names it, such as "EC".
+class KeyTypeError : public Error {
+ public:
+  explicit KeyTypeError(const char* type) : Error(STOCKADE_ERROR_KEY_TYPE), type_(type) {}
+  const std::string& type() const noexcept { return type_; }
+
+ private:
+  std::string type_;
+};
+
+struct RsaReading {
+  bool legacy = false;                           // public keys from 1,024 bits on, which only verify
+  std::function<std::string()> passphrase = {};  // asked once, if the key is encrypted
+  const char* force = nullptr;                   // such as "bignum:avx2"
+};
+
+// Padding of signatures and of encryption, in which nothing that is left as it is means PSS or OAEP with SHA-256.
+struct RsaPadding {
+  bool pkcs1 = false;  // signatures: PKCS#1 v1.5 in place of PSS
+  stockade_rsa_salt salt = STOCKADE_RSA_SALT_DIGEST;
+  std::uint64_t salt_length = 0;  // with STOCKADE_RSA_SALT_GIVEN
+  const char* hash = nullptr;
+  const char* mask_hash = nullptr;
+  ByteView label = {};  // OAEP
+
+  // As the C interface takes it.
+  stockade_rsa_options native() const noexcept {
+    return {sizeof(stockade_rsa_options),
+            pkcs1 ? STOCKADE_RSA_PKCS1V15 : STOCKADE_RSA_PSS,
+            salt,
+            salt_length,
+            hash,
+            mask_hash,
+            label.data(),
+            label.size()};
+  }
+};
+
+// An RSA key, public or private; wiped when it goes. Movable, and shared by as many threads as you like.
+class RsaKey {
+ public:
+  // From a file in memory, whatever form it has. KeyTypeError for keys of other types.
+  static RsaKey read_public(ByteView file, const RsaReading& reading = {}) {
+    return read(stockade_rsa_key_read_public, file, reading);
+  }
+  static RsaKey read_private(ByteView file, const RsaReading& reading = {}) {
+    return read(stockade_rsa_key_read_private, file, reading);
+  }
+  // `exponent` 0 means 65,537.
+  static RsaKey generate(std::uint32_t bits, std::uint32_t exponent = 0, const char* force = nullptr) {
+    stockade_rsa_key* made = nullptr;
+    require(stockade_rsa_key_generate(&made, bits, exponent, force));
+    return RsaKey(made);
+  }
+  RsaKey public_half() const {
+    stockade_rsa_key* made = nullptr;
+    require(stockade_rsa_key_public(&made, handle()));
+    return RsaKey(made);
+  }
+
+  std::uint32_t bits() const noexcept { return stockade_rsa_key_bits(handle()); }
+  std::size_t bytes() const noexcept { return stockade_rsa_key_bytes(handle()); }
+  bool is_private() const noexcept { return stockade_rsa_key_is_private(handle()) != 0; }
+  const char* row() const noexcept { return stockade_rsa_key_row(handle()); }
+  const stockade_rsa_key* handle() const noexcept { return handle_.get(); }
+
+  // PKCS#8 in PEM, a secret that the caller wipes; under a passphrase if it is not empty.
+  std::string private_pem(ByteView passphrase = {}) const {
+    return pem([&](char* out, std::uint64_t size, std::uint64_t* length) {
+      return stockade_rsa_key_write_private(handle(), passphrase.size() == 0 ? nullptr : passphrase.data(),
+                                            passphrase.size(), out, size, length);
+    });
+  }
+  // SubjectPublicKeyInfo in PEM.
+  std::string public_pem() const {
+    return pem([&](char* out, std::uint64_t size, std::uint64_t* length) {
+      return stockade_rsa_key_write_public(handle(), out, size, length);
+    });
+  }
+
+  // Of a message, which is hashed, and of a digest.
+  std::vector<std::byte> sign(ByteView message, const RsaPadding& padding = {}, const Engine& engine = {}) const {
+    return run(stockade_rsa_sign, message, padding, engine);
+  }
+  std::vector<std::byte> sign_digest(ByteView digest, const RsaPadding& padding = {}, const Engine& engine = {}) const {
+    return run(stockade_rsa_sign_digest, digest, padding, engine);
+  }
+  // Throw STOCKADE_ERROR_SIGNATURE, among others, unless the signature is right.
+  void verify(ByteView message, ByteView signature, const RsaPadding& padding = {}, const Engine& engine = {}) const {
+    const stockade_rsa_options native = padding.native();
+    require(stockade_rsa_verify(handle(), &native, message.data(), message.size(), signature.data(), signature.size(),
+                                engine.handle()));
+  }
+  void verify_digest(ByteView digest, ByteView signature, const RsaPadding& padding = {},
+                     const Engine& engine = {}) const {
+    const stockade_rsa_options native = padding.native();
+    require(stockade_rsa_verify_digest(handle(), &native, digest.data(), digest.size(), signature.data(),
+                                       signature.size(), engine.handle()));
+  }
+
+  // OAEP. The message is a secret that the caller wipes.
+  std::vector<std::byte> encrypt(ByteView message, const RsaPadding& padding = {}, const Engine& engine = {}) const {
+    return run(stockade_rsa_encrypt, message, padding, engine);
+  }
+  std::vector<std::byte> decrypt(ByteView ciphertext, const RsaPadding& padding = {}, const Engine& engine = {}) const {
+    return run(stockade_rsa_decrypt, ciphertext, padding, engine);
+  }
+  // The most bytes that a message can have.
+  std::size_t capacity(const RsaPadding& padding = {}) const {
+    const stockade_rsa_options native = padding.native();
+    std::uint64_t length = 0;
+    require(stockade_rsa_capacity(handle(), &native, &length));
+    return length;
+  }
+
+ private:
+  struct Free {
+    void operator()(stockade_rsa_key* key) const noexcept { stockade_rsa_key_free(key); }
+  };
+  using ReadFn = stockade_status (*)(stockade_rsa_key**, const void*, std::uint64_t, stockade_rsa_reading*);
+  using RunFn = decltype(&stockade_rsa_sign);
+
+  explicit RsaKey(stockade_rsa_key* made) noexcept : handle_(made) {}
+
+  static RsaKey read(ReadFn function, ByteView file, const RsaReading& reading) {
+    struct Call : detail::Callbacks {
+      const RsaReading& reading;
+      explicit Call(const RsaReading& wish) : reading(wish) {}
+    } call(reading);
+    stockade_rsa_reading native = {};
+    native.struct_size = sizeof native;
+    native.legacy = reading.legacy ? 1 : 0;
+    native.force = reading.force;
+    native.ask_context = &call;
+    if (reading.passphrase) {
+      native.ask = [](void* context, void* out, std::uint64_t size) {
+        Call& who = *static_cast<Call*>(context);
+        return who.guard(std::int64_t{-1}, [&] {
+          const std::string answer = who.reading.passphrase();
+          if (answer.size() > size) return std::int64_t{-1};
+          answer.copy(static_cast<char*>(out), answer.size());
+          return static_cast<std::int64_t>(answer.size());
+        });
+      };
+    }
+    stockade_rsa_key* made = nullptr;
+    const stockade_status status = function(&made, file.data(), file.size(), &native);
+    call.rethrow();
+    if (status == STOCKADE_ERROR_KEY_TYPE) throw KeyTypeError(native.type);
+    require(status);
+    return RsaKey(made);
+  }
+
+  template <typename Write>
+  std::string pem(Write&& write) const {
+    std::string text(stockade_rsa_key_file_bound(handle()), '\0');
+    std::uint64_t length = 0;
+    require(write(text.data(), text.size(), &length));
+    text.resize(length);
+    return text;
+  }
+
+  std::vector<std::byte> run(RunFn function, ByteView in, const RsaPadding& padding, const Engine& engine) const {
+    const stockade_rsa_options native = padding.native();
+    std::vector<std::byte> out(bytes());
+    std::uint64_t length = 0;
+    require(function(handle(), &native, in.data(), in.size(), out.data(), out.size(), &length, engine.handle()));
+    out.resize(length);
+    return out;
+  }
+
+  std::unique_ptr<stockade_rsa_key, Free> handle_;
+};
+
+// Run all items, then throw the status of the first that failed, if one did; each has its own in any case.
+inline void rsa_sign_many(std::span<stockade_rsa_item> items, const RsaPadding& padding = {},
+                          const Engine& engine = {}) {
+  const stockade_rsa_options native = padding.native();
+  require(stockade_rsa_sign_many(items.data(), items.size(), &native, engine.handle()));
+}
+inline void rsa_verify_many(std::span<stockade_rsa_item> items, const RsaPadding& padding = {},
+                            const Engine& engine = {}) {
+  const stockade_rsa_options native = padding.native();
+  require(stockade_rsa_verify_many(items.data(), items.size(), &native, engine.handle()));
+}
+inline void rsa_encrypt_many(std::span<stockade_rsa_item> items, const RsaPadding& padding = {},
+                             const Engine& engine = {}) {
+  const stockade_rsa_options native = padding.native();
+  require(stockade_rsa_encrypt_many(items.data(), items.size(), &native, engine.handle()));
+}
+inline void rsa_decrypt_many(std::span<stockade_rsa_item> items, const RsaPadding& padding = {},
+                             const Engine& engine = {}) {
+  const stockade_rsa_options native = padding.native();
+  require(stockade_rsa_decrypt_many(items.data(), items.size(), &native, engine.handle()));
+}
+
+// Signatures and decryptions as a server's threads ask for them, computed in batches. Ends when all are done.
+class RsaQueue {
+ public:
+  explicit RsaQueue(const RsaPadding& padding = {}, std::uint32_t largest_batch = 0, std::uint32_t deadline_us = 200,
+                    const Engine& engine = {}) {
+    const stockade_rsa_queue_options options = {sizeof options, largest_batch, deadline_us, padding.native()};
+    stockade_rsa_queue* made = nullptr;
+    require(stockade_rsa_queue_create(&made, &options, engine.handle()));
+    handle_.reset(made);
+  }
+
+  // Return when it is done. For any thread.
+  std::vector<std::byte> sign_digest(const RsaKey& key, ByteView digest) {
+    return run(stockade_rsa_queue_sign, key, digest);
+  }
+  std::vector<std::byte> decrypt(const RsaKey& key, ByteView ciphertext) {
+    return run(stockade_rsa_queue_decrypt, key, ciphertext);
+  }
+  stockade_rsa_queue_statistics statistics() const {
+    stockade_rsa_queue_statistics found = {};
+    require(stockade_rsa_queue_statistics_get(handle_.get(), &found));
+    return found;
+  }
+  // For the calls that do not wait.
+  stockade_rsa_queue* handle() const noexcept { return handle_.get(); }
+
+ private:
+  struct Free {
+    void operator()(stockade_rsa_queue* queue) const noexcept { stockade_rsa_queue_free(queue); }
+  };
+  std::vector<std::byte> run(decltype(&stockade_rsa_queue_sign) function, const RsaKey& key, ByteView in) {
+    std::vector<std::byte> out(key.bytes());
+    stockade_rsa_item item = {key.handle(), in.data(), in.size(), out.data(), out.size(), 0, nullptr, 0, STOCKADE_OK};
+    require(function(handle_.get(), &item));
+    out.resize(item.out_length);
+    return out;
+  }
+  std::unique_ptr<stockade_rsa_queue, Free> handle_;
+};
+
 inline std::string version() { return stockade_version(); }
 inline std::string build() { return stockade_build(); }
 

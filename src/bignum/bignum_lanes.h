@@ -357,7 +357,9 @@ inline void subtract_modulus(Limb* a, const Limb* n, uint32_t limbs, Limb* diffe
     difference[i] = part - borrow;
     borrow = static_cast<Limb>(a[i] < subtrahend) | static_cast<Limb>(part < borrow);
   }
-  const Limb keep = 0 - borrow;
+  Limb keep = 0 - borrow;
+  // Opaque from here on: Clang would otherwise choose between two addresses by it.
+  __asm__("" : "+r"(keep));
   for (uint32_t i = 0; i <= limbs; ++i) a[i] = (a[i] & keep) | (difference[i] & ~keep);
 }
 

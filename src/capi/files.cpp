@@ -10,6 +10,7 @@
 
 #include "base/random.h"
 #include "base/secret.h"
+#include "bignum/bignum_variants.h"
 #include "capi/arguments.h"
 #include "format/armor.h"
 #include "format/cobblestone.h"
@@ -19,9 +20,11 @@
 #include "format/header.h"
 #include "format/reader.h"
 #include "format/recipient.h"
+#include "rsa/key_files.h"
 #include "stockade/stockade.h"
 
 namespace format = stockade::format;
+namespace rsa = stockade::rsa;
 
 struct stockade_keyring {
   format::Keyring keyring;
@@ -114,6 +117,66 @@ Status with_job(const stockade_format* given, stockade_file_job* job, const stoc
   return status;
 }
 
+// The row that runs a key which is read so.
+Status choose_row(const stockade_rsa_reading& reading, const stockade::bignum::Variant** row) {
+  stockade::engine::Environment wish = stockade::engine::environment();
+  if (wish.status != STOCKADE_OK) return wish.status;
+  if (reading.force != nullptr) {
+    // A key has no engine, so a name for one would silently do nothing.
+    if (std::string_view(reading.force).find("engine:") != std::string_view::npos) return STOCKADE_ERROR_UNKNOWN_NAME;
+    const Status status = stockade::engine::parse_force(reading.force, wish);
+    if (status != STOCKADE_OK) return status;
+  }
+  return stockade::bignum::choose(wish.bignum_row, wish.usable, row);
+}
+
+Status give_passphrase(const stockade_rsa_reading& reading, stockade::SecretBuffer& passphrase) {
+  constexpr uint64_t longest = 1024;
+  uint64_t length = reading.passphrase_length;
+  if (reading.passphrase == nullptr) {
+    if (!passphrase.allocate(longest)) return STOCKADE_ERROR_MEMORY;
+    const int64_t answered = reading.ask(reading.ask_context, passphrase.data(), longest);
+    if (answered < 0 || static_cast<uint64_t>(answered) > longest) return STOCKADE_ERROR_PASSPHRASE_NEEDED;
+    length = static_cast<uint64_t>(answered);
+  }
+  // What is in the buffer is the passphrase, all of it.
+  stockade::SecretBuffer exact;
+  if (!exact.allocate(length)) return STOCKADE_ERROR_MEMORY;
+  const uint8_t* const from = reading.passphrase != nullptr ? bytes(reading.passphrase) : passphrase.data();
+  if (length != 0) std::memcpy(exact.data(), from, length);
+  passphrase = std::move(exact);
+  return STOCKADE_OK;
+}
+
+Status read_private_key(stockade::Bytes file, const stockade_rsa_reading& reading, const stockade::bignum::Variant* row,
+                        std::unique_ptr<rsa::PrivateKey>& key, std::string& type) {
+  rsa::AskPassphrase ask;
+  if (reading.passphrase != nullptr || reading.ask != nullptr) {
+    ask = [&](stockade::SecretBuffer& passphrase) { return give_passphrase(reading, passphrase); };
+  }
+  return rsa::read_private_key(file, ask, row, stockade::system_random(), key, type);
+}
+
+// Calls body(row, type) to read a key into the keyring, and tells its id.
+template <typename Body>
+Status with_reading(stockade_keyring* keyring, const void* file, uint64_t length, stockade_rsa_reading* reading,
+                    char id[23], Body&& body) {
+  if (keyring == nullptr || missing(file, length)) return STOCKADE_ERROR_NULL_POINTER;
+  stockade_rsa_reading standard{};
+  standard.struct_size = sizeof standard;
+  stockade_rsa_reading& used = reading == nullptr ? standard : *reading;
+  if (used.struct_size != sizeof used || used.legacy != 0) return STOCKADE_ERROR_ARGUMENT;
+  if (missing(used.passphrase, used.passphrase_length)) return STOCKADE_ERROR_NULL_POINTER;
+  const stockade::bignum::Variant* row = nullptr;
+  if (const Status status = choose_row(used, &row); status != STOCKADE_OK) return status;
+  std::string type, name;
+  const Status status = guarded([&] { return body(used, row, type, name); });
+  std::memset(used.type, 0, sizeof used.type);
+  type.copy(used.type, sizeof used.type - 1);
+  if (id != nullptr && !name.empty()) std::memcpy(id, name.c_str(), name.size() + 1);
+  return status;
+}
+
 std::string joined(const std::vector<std::string>& words) {
   std::string text;
   for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
@@ -156,6 +219,28 @@ stockade_status stockade_keyring_add_passphrase(stockade_keyring* keyring, const
   keyring->keyring.passphrase_length = length;
   keyring->keyring.work_factor = work_factor == 0 ? format::default_work_factor : work_factor;
   return STOCKADE_OK;
+}
+
+stockade_status stockade_keyring_add_rsa_public(stockade_keyring* keyring, const void* file, uint64_t length,
+                                                stockade_rsa_reading* reading, char id[23]) {
+  return with_reading(keyring, file, length, reading, id,
+                      [&](const stockade_rsa_reading&, const auto* row, std::string& type, std::string& name) {
+                        rsa::PublicKey key;
+                        Status status = rsa::read_public_key({bytes(file), length}, rsa::least_bits, row, key, type);
+                        if (status == STOCKADE_OK) status = format::rsa_key_id(key, name);
+                        return status != STOCKADE_OK ? status : format::add_rsa_key(keyring->keyring, std::move(key));
+                      });
+}
+
+stockade_status stockade_keyring_add_rsa_private(stockade_keyring* keyring, const void* file, uint64_t length,
+                                                 stockade_rsa_reading* reading, char id[23]) {
+  return with_reading(keyring, file, length, reading, id,
+                      [&](const stockade_rsa_reading& used, const auto* row, std::string& type, std::string& name) {
+                        std::unique_ptr<rsa::PrivateKey> key;
+                        Status status = read_private_key({bytes(file), length}, used, row, key, type);
+                        if (status == STOCKADE_OK) status = format::rsa_key_id(key->public_key(), name);
+                        return status != STOCKADE_OK ? status : format::add_rsa_key(keyring->keyring, std::move(key));
+                      });
 }
 
 stockade_status stockade_random(void* out, uint64_t length) {

@@ -18,6 +18,7 @@ std::string_view no_recipient(const Stanza&) { return {}; }
 // and unwrap_file_key.
 constexpr StanzaKind stanza_kinds[] = {
     {key_kind, is_key_stanza_valid, key_recipient},
+    {rsa_kind, is_rsa_stanza_valid, rsa_recipient},
     {scrypt_kind, is_scrypt_stanza_valid, scrypt_recipient},
     {pad_kind, is_pad_stanza_valid, no_recipient},
 };
@@ -49,7 +50,7 @@ Status unwrap_by_passphrase(const Keyring& keyring, const Header& header, const 
   return opened ? check_header(header, file_key) : STOCKADE_ERROR_PASSPHRASE;
 }
 
-// By position in the ring.
+// Of symmetric keys, by position in the ring.
 Status key_ids(const Keyring& keyring, std::vector<std::string>& ids) {
   for (const auto& key : keyring.keys) {
     std::string id;
@@ -59,22 +60,43 @@ Status key_ids(const Keyring& keyring, std::vector<std::string>& ids) {
   return STOCKADE_OK;
 }
 
+// What has become of a stanza, or of the search for one that opens.
+struct Attempt {
+  bool addressed = false, opened = false;
+};
+
+Status try_keys(const Keyring& keyring, const std::vector<std::string>& ids, const Stanza& stanza,
+                uint8_t file_key[file_key_bytes], Attempt& attempt) {
+  for (size_t i = 0; i < ids.size() && !attempt.opened; ++i) {
+    if (ids[i] != key_recipient(stanza)) continue;
+    attempt.addressed = true;
+    const Status status = unwrap_with_key(*keyring.keys[i], stanza, file_key, &attempt.opened);
+    if (status != STOCKADE_OK) return status;
+  }
+  return STOCKADE_OK;
+}
+
+Status try_rsa_keys(const Keyring& keyring, const Stanza& stanza, uint8_t file_key[file_key_bytes], Attempt& attempt) {
+  for (const auto& key : keyring.rsa_keys) {
+    if (!key->private_key || key->id != rsa_recipient(stanza)) continue;
+    attempt.addressed = true;
+    return unwrap_with_rsa(*key->private_key, stanza, file_key, &attempt.opened);
+  }
+  return STOCKADE_OK;
+}
+
 Status unwrap_by_keys(const Keyring& keyring, const Header& header, uint8_t file_key[file_key_bytes]) {
   std::vector<std::string> ids;
   if (const Status status = key_ids(keyring, ids); status != STOCKADE_OK) return status;
-  bool addressed = false;
+  Attempt attempt;
   for (const Stanza& stanza : header.stanzas) {
-    if (stanza.kind != key_kind) continue;
-    for (size_t i = 0; i < ids.size(); ++i) {
-      if (ids[i] != key_recipient(stanza)) continue;
-      addressed = true;
-      bool opened = false;
-      const Status status = unwrap_with_key(*keyring.keys[i], stanza, file_key, &opened);
-      if (status != STOCKADE_OK) return status;
-      if (opened) return check_header(header, file_key);
-    }
+    Status status = STOCKADE_OK;
+    if (stanza.kind == key_kind) status = try_keys(keyring, ids, stanza, file_key, attempt);
+    if (stanza.kind == rsa_kind) status = try_rsa_keys(keyring, stanza, file_key, attempt);
+    if (status != STOCKADE_OK) return status;
+    if (attempt.opened) return check_header(header, file_key);
   }
-  return addressed ? STOCKADE_ERROR_HEADER_MAC : STOCKADE_ERROR_NO_IDENTITY;
+  return attempt.addressed ? STOCKADE_ERROR_HEADER_MAC : STOCKADE_ERROR_NO_IDENTITY;
 }
 
 Status unwrap(const Keyring& keyring, const Header& header, uint32_t max_work_factor, uint8_t file_key[file_key_bytes],
@@ -100,7 +122,49 @@ std::vector<std::string> known_recipients(const std::vector<Stanza>& stanzas) {
   return recipients;
 }
 
+// Whether one of the ring opens the header: OK if so or if it does not, else what kept it from being known.
+Status opens(const Keyring& keyring, const Header& header, uint32_t max_work_factor, bool* opened) {
+  Secret<uint8_t[file_key_bytes]> file_key;
+  stockade_fault fault;
+  const Status status = unwrap_file_key(keyring, header, max_work_factor, *file_key, fault);
+  *opened = status == STOCKADE_OK;
+  switch (status) {
+    case STOCKADE_ERROR_NO_IDENTITY:
+    case STOCKADE_ERROR_PASSPHRASE:
+    case STOCKADE_ERROR_WORK_FACTOR:
+    case STOCKADE_ERROR_HEADER_MAC:
+      return STOCKADE_OK;
+    default:
+      return status;
+  }
+}
+
+// Symmetric keys first.
+Status wrap_for_keys(const Keyring& keyring, const uint8_t file_key[file_key_bytes], RandomSource& random,
+                     std::span<Stanza> stanzas) {
+  size_t done = 0;
+  for (const auto& key : keyring.keys) {
+    const Status status = wrap_for_key(*key, file_key, random, stanzas[done++]);
+    if (status != STOCKADE_OK) return status;
+  }
+  return wrap_for_rsa(keyring.rsa_keys, file_key, random, stanzas.subspan(done));
+}
+
+// Sorted.
+Status wanted_recipients(const Keyring& keyring, std::vector<std::string>& wanted) {
+  if (const Status status = key_ids(keyring, wanted); status != STOCKADE_OK) return status;
+  for (const auto& key : keyring.rsa_keys) wanted.push_back(key->id);
+  if (keyring.passphrase_length != 0) wanted.emplace_back(scrypt_kind);
+  std::sort(wanted.begin(), wanted.end());
+  return STOCKADE_OK;
+}
+
 }  // namespace
+
+bool Keyring::can_open() const {
+  const auto is_private = [](const auto& key) { return key->private_key != nullptr; };
+  return !keys.empty() || passphrase_length != 0 || std::any_of(rsa_keys.begin(), rsa_keys.end(), is_private);
+}
 
 const StanzaKind* find_kind(std::string_view name) {
   for (const StanzaKind& kind : stanza_kinds) {
@@ -140,17 +204,15 @@ Status wrap_file_key(const Keyring& keyring, const uint8_t file_key[file_key_byt
                      std::vector<Stanza>& stanzas) {
   if (keyring.empty()) return STOCKADE_ERROR_NO_IDENTITY;
   const bool passphrase = keyring.passphrase_length != 0;
-  if (passphrase && !keyring.keys.empty()) return STOCKADE_ERROR_SCRYPT_NOT_ALONE;
-  const size_t count = passphrase ? 1 : keyring.keys.size();
+  if (passphrase && keyring.has_keys()) return STOCKADE_ERROR_SCRYPT_NOT_ALONE;
+  const size_t count = passphrase ? 1 : keyring.keys.size() + keyring.rsa_keys.size();
   const size_t before = stanzas.size();
   if (before + count > max_stanzas) return STOCKADE_ERROR_HEADER_TOO_LONG;
   return without_throwing([&] {
     std::vector<Stanza> wrapped(count);
-    for (size_t i = 0; i < count; ++i) {
-      const Status status = passphrase ? wrap_for_passphrase(keyring, file_key, random, wrapped[i])
-                                       : wrap_for_key(*keyring.keys[i], file_key, random, wrapped[i]);
-      if (status != STOCKADE_OK) return status;
-    }
+    const Status status = passphrase ? wrap_for_passphrase(keyring, file_key, random, wrapped[0])
+                                     : wrap_for_keys(keyring, file_key, random, wrapped);
+    if (status != STOCKADE_OK) return status;
     stanzas.reserve(before + count);
     std::move(wrapped.begin(), wrapped.end(), std::back_inserter(stanzas));
     return STOCKADE_OK;
@@ -170,25 +232,14 @@ Status unwrap_file_key(const Keyring& keyring, const Header& header, uint32_t ma
 
 Status same_recipients(const Keyring& keyring, const Header& header, uint32_t max_work_factor, bool* same) {
   *same = false;
-  Secret<uint8_t[file_key_bytes]> file_key;
-  stockade_fault fault;
-  const Status status = unwrap_file_key(keyring, header, max_work_factor, *file_key, fault);
-  switch (status) {
-    case STOCKADE_OK:
-      break;
-    case STOCKADE_ERROR_NO_IDENTITY:
-    case STOCKADE_ERROR_PASSPHRASE:
-    case STOCKADE_ERROR_WORK_FACTOR:
-    case STOCKADE_ERROR_HEADER_MAC:
-      return STOCKADE_OK;
-    default:
-      return status;
+  bool opened = keyring.rsa_keys.size() != 0 && !keyring.can_open();
+  if (!opened) {
+    const Status status = opens(keyring, header, max_work_factor, &opened);
+    if (status != STOCKADE_OK || !opened) return status;
   }
   return without_throwing([&] {
     std::vector<std::string> wanted;
-    if (const Status failed = key_ids(keyring, wanted); failed != STOCKADE_OK) return failed;
-    if (keyring.passphrase_length != 0) wanted.emplace_back(scrypt_kind);
-    std::sort(wanted.begin(), wanted.end());
+    if (const Status status = wanted_recipients(keyring, wanted); status != STOCKADE_OK) return status;
     *same = wanted == known_recipients(header.stanzas);
     return STOCKADE_OK;
   });

@@ -283,7 +283,7 @@ TEST(Recipients, of_which_several_stanzas_bear_the_id_open_the_one_that_is_their
 TEST(Recipients, of_an_unknown_kind_are_passed_over) {
   const FileKey file_key(9);
   Header header = sealed_header(keys_of({1}), file_key);
-  header.stanzas.insert(header.stanzas.begin(), {"rsa-oaep-sha256", {"AAAAAAAAAAAAAAAAAAAAAA"}, Bytes(256, 3)});
+  header.stanzas.insert(header.stanzas.begin(), {"kind-of-another", {"AAAAAAAAAAAAAAAAAAAAAA"}, Bytes(256, 3)});
   header.stanzas.push_back({"later", {"1", "2", "3"}, {}});
   ASSERT_EQ(seal_header(header, file_key.bytes), STOCKADE_OK);
   EXPECT_EQ(open_text(keys_of({1}), serialise_header(header)).file_key, file_key);

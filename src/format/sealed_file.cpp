@@ -55,7 +55,7 @@ Status check_format(const FileFormat& format, stockade_direction direction) {
     return format.key.size() == input_key_bytes(format.cipher) ? STOCKADE_OK : STOCKADE_ERROR_KEY_LENGTH;
   }
   if (format.keyring->empty()) return STOCKADE_ERROR_NO_IDENTITY;
-  const bool mixed = format.keyring->passphrase_length != 0 && !format.keyring->keys.empty();
+  const bool mixed = format.keyring->passphrase_length != 0 && format.keyring->has_keys();
   return making && mixed ? STOCKADE_ERROR_SCRYPT_NOT_ALONE : STOCKADE_OK;
 }
 

@@ -17,6 +17,33 @@ using CipherContext = Handle<EVP_CIPHER_CTX, EVP_CIPHER_CTX_free>;
 using Cipher = Handle<EVP_CIPHER, EVP_CIPHER_free>;
 using Digest = Handle<EVP_MD, EVP_MD_free>;
 using Algorithm = Handle<X509_ALGOR, X509_ALGOR_free>;
+using Pbes2 = Handle<PBE2PARAM, PBE2PARAM_free>;
+using Pbes1 = Handle<PBEPARAM, PBEPARAM_free>;
+using Pbkdf2 = Handle<PBKDF2PARAM, PBKDF2PARAM_free>;
+
+// Key files come from anywhere, and a count in one of them must not keep its reader busy for hours. (scrypt's cost is bounded
+// by the memory that libcrypto allows it.)
+constexpr int64_t most_iterations = 5'000'000;
+
+bool is_bearable(const ASN1_INTEGER* count) {
+  int64_t value = 0;
+  return ASN1_INTEGER_get_int64(&value, count) == 1 && value > 0 && value <= most_iterations;
+}
+
+// Whether the passphrase's derivation (RFC 8018) has a count that is. What has none is left to libcrypto.
+bool is_bearable(const X509_ALGOR& algorithm) {
+  const auto unpack = [](const ASN1_TYPE* from, const ASN1_ITEM* as) {
+    return from == nullptr ? nullptr : ASN1_TYPE_unpack_sequence(as, from);
+  };
+  if (OBJ_obj2nid(algorithm.algorithm) != NID_pbes2) {
+    const Pbes1 one(static_cast<PBEPARAM*>(unpack(algorithm.parameter, ASN1_ITEM_rptr(PBEPARAM))));
+    return !one || is_bearable(one->iter);
+  }
+  const Pbes2 two(static_cast<PBE2PARAM*>(unpack(algorithm.parameter, ASN1_ITEM_rptr(PBE2PARAM))));
+  if (!two || OBJ_obj2nid(two->keyfunc->algorithm) != NID_id_pbkdf2) return true;
+  const Pbkdf2 derivation(static_cast<PBKDF2PARAM*>(unpack(two->keyfunc->parameter, ASN1_ITEM_rptr(PBKDF2PARAM))));
+  return !derivation || is_bearable(derivation->iter);
+}
 
 // Sets the context up for the algorithm and the passphrase. What libcrypto refuses here is what it does not know.
 Status begin(EVP_CIPHER_CTX* context, const X509_ALGOR* algorithm, Bytes passphrase, bool encrypt) {
@@ -56,6 +83,7 @@ Status decrypt_pkcs8(Bytes algorithm, Bytes encrypted, Bytes passphrase, SecretB
   const unsigned char* at = algorithm.data();
   const Algorithm parsed(d2i_X509_ALGOR(nullptr, &at, static_cast<long>(algorithm.size())));
   if (!parsed) return errors.status(STOCKADE_ERROR_KEY_FILE);
+  if (!is_bearable(*parsed)) return STOCKADE_ERROR_KEY_FILE;
   const CipherContext context(EVP_CIPHER_CTX_new());
   if (!context || library_context() == nullptr) return errors.status();
   const Status status = begin(context.get(), parsed.get(), passphrase, false);

@@ -12,7 +12,7 @@
 namespace stockade::rsa {
 
 // RFC 5958 3: `algorithm` is the DER of an AlgorithmIdentifier, of PBES1, PBES2 or PKCS#12. `plain` has `length` bytes.
-// KEY_TYPE (libcrypto does not know the algorithm), PASSPHRASE, LIBRARY, MEMORY.
+// KEY_TYPE (libcrypto does not know the algorithm), KEY_FILE (over five million iterations), PASSPHRASE, LIBRARY, MEMORY.
 Status decrypt_pkcs8(Bytes algorithm, Bytes encrypted, Bytes passphrase, SecretBuffer& plain, uint64_t& length);
 
 // PBES2 (RFC 8018 6.2) with AES-256-CBC and PBKDF2 of HMAC-SHA-256; says in `algorithm` how. RANDOM, LIBRARY, MEMORY.

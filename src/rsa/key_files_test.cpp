@@ -573,5 +573,14 @@ TEST(RsaKeyFiles, under_a_passphrase_are_read_by_libcrypto) {
   EXPECT_EQ(write_private_key(*key, bytes, empty, again), STOCKADE_ERROR_RANDOM);
 }
 
+// Nobody's file keeps its reader busy for hours.
+TEST(RsaKeyFiles, with_an_unbearable_number_of_iterations_are_refused) {
+  const std::unique_ptr<PrivateKey> key = make_key(oracle_key(2048).numbers);
+  const Buffer passphrase = buffer_of(std::string(right_passphrase));
+  SecretBuffer pem;
+  ASSERT_EQ(write_private_key(*key, passphrase, system_random(), pem, 5'000'001), STOCKADE_OK);
+  EXPECT_EQ(read_private(bytes_of(pem), answer(right_passphrase)).status, STOCKADE_ERROR_KEY_FILE);
+}
+
 }  // namespace
 }  // namespace stockade::rsa

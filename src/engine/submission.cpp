@@ -1,0 +1,134 @@
+#include "engine/submission.h"
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+namespace stockade::engine {
+
+SubmissionQueue::~SubmissionQueue() { stop(); }
+
+Status SubmissionQueue::start(const Limits& limits, RunBatch run, void* context) {
+  limits_ = limits;
+  run_ = run;
+  context_ = context;
+  try {
+    latencies_.resize(latencies_kept);
+    workers_.reserve(limits.workers);
+    while (workers_.size() < limits.workers) {
+      std::vector<Submission*> batch;
+      batch.reserve(limits.batch);
+      workers_.emplace_back([this, room = std::move(batch)]() mutable { work(room); });
+    }
+  } catch (const std::exception&) {
+    stop();
+    return STOCKADE_ERROR_MEMORY;
+  }
+  return STOCKADE_OK;
+}
+
+void SubmissionQueue::stop() {
+  {
+    const Lock lock(mutex_);
+    stopping_ = true;
+  }
+  wakened_.notify_all();
+  for (std::thread& worker : workers_) worker.join();
+  workers_.clear();
+}
+
+void SubmissionQueue::enqueue(Submission& submission) {
+  submission.next_ = nullptr;
+  submission.submitted_ = Clock::now();
+  submission.finished_ = false;
+  (first_ == nullptr ? first_ : last_->next_) = &submission;
+  last_ = &submission;
+  ++waiting_;
+  // One worker watches the deadline of the first; another is wanted when a batch is full.
+  if (waiting_ == 1 || waiting_ % limits_.batch == 0) wakened_.notify_one();
+}
+
+void SubmissionQueue::submit(Submission& submission) {
+  const Lock lock(mutex_);
+  submission.waiter_ = nullptr;
+  enqueue(submission);
+}
+
+void SubmissionQueue::submit_and_wait(Submission& submission) {
+  std::condition_variable waiter;
+  Lock lock(mutex_);
+  submission.waiter_ = &waiter;
+  enqueue(submission);
+  waiter.wait(lock, [&] { return submission.finished_; });
+}
+
+bool SubmissionQueue::ready() const {
+  return computing_ == 0 || stopping_ || waiting_ >= limits_.batch ||
+         Clock::now() >= first_->submitted_ + limits_.deadline;
+}
+
+void SubmissionQueue::take(std::vector<Submission*>& batch) {
+  batch.clear();
+  while (first_ != nullptr && batch.size() < limits_.batch) batch.push_back(std::exchange(first_, first_->next_));
+  waiting_ -= batch.size();
+  // What is left needs somebody to watch over it.
+  if (waiting_ != 0) wakened_.notify_one();
+}
+
+void SubmissionQueue::work(std::vector<Submission*>& batch) {
+  Lock lock(mutex_);
+  while (true) {
+    if (waiting_ == 0) {
+      if (stopping_) return;
+      wakened_.wait(lock);
+    } else if (!ready()) {
+      wakened_.wait_until(lock, first_->submitted_ + limits_.deadline);
+    } else {
+      take(batch);
+      const bool alone = computing_++ == 0;
+      lock.unlock();
+      run_(context_, batch.data(), batch.size(), alone);
+      lock.lock();
+      --computing_;
+      finish(batch);
+      if (batch.empty()) continue;
+      // While those who are called take their time, another worker looks after what has gathered.
+      if (waiting_ != 0) wakened_.notify_one();
+      lock.unlock();
+      for (Submission* const submission : batch) submission->done(*submission);
+      lock.lock();
+    }
+  }
+}
+
+// Whoever waits is told under the lock, without which it cannot go on: its condition must not be gone by then. Leaves
+// those in `batch` for whom nobody waits.
+void SubmissionQueue::finish(std::vector<Submission*>& batch) {
+  const Clock::time_point now = Clock::now();
+  ++batches_;
+  largest_batch_ = std::max<uint64_t>(largest_batch_, batch.size());
+  for (Submission* const submission : batch) latencies_[requests_++ % latencies_kept] = now - submission->submitted_;
+  const auto waited_for = std::partition(batch.begin(), batch.end(),
+                                         [](const Submission* submission) { return submission->waiter_ == nullptr; });
+  for (auto at = waited_for; at != batch.end(); ++at) {
+    (*at)->finished_ = true;
+    (*at)->waiter_->notify_one();
+  }
+  batch.erase(waited_for, batch.end());
+}
+
+SubmissionQueue::Statistics SubmissionQueue::statistics() const {
+  Clock::duration sorted[latencies_kept];
+  Lock lock(mutex_);
+  Statistics found{requests_, batches_, largest_batch_, {}, {}};
+  const uint64_t kept = std::min(requests_, latencies_kept);
+  std::copy_n(latencies_.begin(), kept, sorted);
+  lock.unlock();
+  if (kept == 0) return found;
+  std::sort(sorted, sorted + kept);
+  found.median = sorted[(kept - 1) / 2];
+  found.p99 = sorted[(kept - 1) * 99 / 100];
+  return found;
+}
+
+}  // namespace stockade::engine

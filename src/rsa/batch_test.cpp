@@ -1,0 +1,89 @@
+// Batches on engines: the pieces cover a batch once, and what they compute is what one thread computes.
+#include "rsa/batch.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "cross/random_source.h"
+#include "rsa/rsa_test.h"
+
+namespace stockade::rsa {
+namespace {
+
+using engine::Engine;
+using engine::Kind;
+
+constexpr Engine engines[] = {{Kind::serial, 1}, {Kind::automatic, 3}, {Kind::threads, 2}, {Kind::threads, 5}};
+
+TEST(BatchPieces, fill_lanes_and_leave_nobody_idle) {
+  // One thread is given as many as are computed together.
+  EXPECT_EQ(operations_at_a_time(1000, 8, 1), group_size);
+  // Fewer than fill the lanes of all: each has the same.
+  EXPECT_EQ(operations_at_a_time(1, 8, 2), 1U);
+  EXPECT_EQ(operations_at_a_time(5, 8, 2), 3U);
+  EXPECT_EQ(operations_at_a_time(16, 8, 2), 8U);
+  for (const uint64_t filling : {1, 2, 4, 8}) {
+    for (const uint32_t workers : {2, 3, 16, 128}) {
+      for (uint64_t count = 1; count < 3000; count += 7) {
+        const uint64_t pieces = operations_at_a_time(count, filling, workers);
+        ASSERT_GE(pieces, 1U);
+        ASSERT_LE(pieces, group_size);
+        ASSERT_TRUE(pieces % filling == 0 || pieces < filling) << count << " " << filling << " " << workers;
+        // Nobody has more than a share, filled up.
+        ASSERT_LT(pieces, (count + workers - 1) / workers + filling);
+      }
+    }
+  }
+}
+
+// Every fifth has something wrong with it.
+bool is_good(uint64_t i) { return i % 5 != 3; }
+
+TEST(Batches, of_numbers_are_the_same_on_every_engine_and_row) {
+  tests::RandomSource random;
+  for (const bignum::Variant* const row : test_rows()) {
+    if (row->name == std::string("reference")) continue;
+    const auto key = make_key(oracle_key(2048).numbers, row), other = make_key(oracle_key(3072).numbers, row);
+    const uint64_t count = 37;
+    std::vector<Buffer> in, expected;
+    for (uint64_t i = 0; i < count; ++i) {
+      in.push_back(random.bytes(i % 7 == 0 ? 384 : 256));
+      std::fill_n(in.back().begin(), 8, is_good(i) ? uint8_t{0} : uint8_t{0xff});
+    }
+    for (const Engine& engine : engines) {
+      std::vector<Buffer> out(count, Buffer(384));
+      std::vector<PrivateOperation> operations;
+      for (uint64_t i = 0; i < count; ++i) {
+        const PrivateKey* const used = i % 7 == 0 ? other.get() : key.get();
+        operations.push_back({used, in[i], std::span(out[i]).first(in[i].size())});
+      }
+      EXPECT_EQ(run_private(engine, operations, system_random()), STOCKADE_ERROR_RSA_RANGE);
+      std::vector<Buffer> back(count, Buffer(384));
+      std::vector<PublicOperation> inverse;
+      for (uint64_t i = 0; i < count; ++i) {
+        EXPECT_EQ(operations[i].status, is_good(i) ? STOCKADE_OK : STOCKADE_ERROR_RSA_RANGE);
+        inverse.push_back(
+            {&operations[i].key->public_key(), operations[i].out, std::span(back[i]).first(in[i].size())});
+      }
+      EXPECT_EQ(run_public(engine, inverse), STOCKADE_OK);
+      for (uint64_t i = 0; i < count; ++i) {
+        back[i].resize(in[i].size());
+        EXPECT_EQ(back[i] == in[i], is_good(i)) << row->name << " " << i;
+      }
+      if (expected.empty()) expected = out;
+      EXPECT_EQ(out, expected) << row->name;
+    }
+  }
+}
+
+TEST(Batches, of_nothing_are_no_work) {
+  for (const Engine& engine : engines) {
+    EXPECT_EQ(run_private(engine, {}, system_random()), STOCKADE_OK);
+    EXPECT_EQ(run_public(engine, {}), STOCKADE_OK);
+    EXPECT_EQ(sign_many(engine, Pss{}, {}, system_random()), STOCKADE_OK);
+  }
+}
+
+}  // namespace
+}  // namespace stockade::rsa
