@@ -584,6 +584,8 @@ Status Lane::run_chunks(const LaneKey& key, ChunkRange& range) {
     gcm::GpuChunks chunks{device_in_.data(), device_out_.data(), range.first, count, last_length, {}, nullptr};
     std::memcpy(chunks.base_nonce, range.base_nonce, sizeof chunks.base_nonce);
     chunks.refused = opening ? reinterpret_cast<uint32_t*>(notes()) : nullptr;
+    // What no kernel has judged is refused, not what was in the place before.
+    if (opening) std::memset(notes(), 0xFF, count * sizeof(uint32_t));
     const auto kernel = opening ? backend_.gcm->open_chunks : backend_.gcm->seal_chunks;
     const Status status = run({range.in, in_length, range.out, out_length, true},
                               [&] { return kernel(queue(), shapes, key.gcm_key, chunks); });
@@ -729,8 +731,9 @@ gcm::GpuMessage Lane::device_message(stockade_direction direction, const PackedM
 
 Status Lane::launch_pack(stockade_direction direction, const PackedMessage* messages, const PackLayout& layout) {
   Secret<LaneKey> key;
-  // What lies between the parts is copied out as well, and is to be nobody's secret.
-  Status status = backend_.runtime->fill(device_, stream_.handle(), device_out_.data(), 0, layout.total());
+  // What lies between the parts is copied out as well, and is to be nobody's secret; and a message that no kernel has judged
+  // is refused.
+  Status status = backend_.runtime->fill(device_, stream_.handle(), device_out_.data(), 0xFF, layout.total());
   if (status != STOCKADE_OK) return status;
   status = layout.walk(messages, [&](const PackedMessage& message, const PackPlace& place) {
     if (is_batched(message) || (message.gcm == nullptr && message.length == 0)) return STOCKADE_OK;

@@ -742,6 +742,40 @@ TEST_F(Lanes, are_kept_for_the_next_job_within_bounds) {
   EXPECT_EQ(machine.runtime.live(), 0U);
 }
 
+// A kernel that has not run leaves no verdict: whatever was in its place, nothing counts as authentic.
+TEST_F(Lanes, refuse_what_no_kernel_has_judged) {
+  Machine machine(several(1));
+  gcm::GpuKernels idle = tests::oracle_gcm_kernels();
+  idle.open_chunks = [](const gpu::Queue&, const gcm::GpuShapes&, const gcm::GpuKey&, const gcm::GpuChunks&) -> Status {
+    return STOCKADE_OK;
+  };
+  idle.open_batch = [](const gpu::Queue&, const gcm::GpuShapes&, const gcm::GpuBatchMessage*, uint64_t,
+                       uint32_t*) -> Status { return STOCKADE_OK; };
+  machine.backend.gcm = &idle;
+  const Key key = make(STOCKADE_GCM, random_.bytes(32));
+  LaneKey lane_key;
+  make_lane_key(key->cipher.gcm, lane_key);
+  Lane* lane = nullptr;
+  ASSERT_EQ(Lane::take(0, 64 * kib, &lane), STOCKADE_OK);
+  const Bytes nonce(12), sealed = random_.bytes(2 * (16384 + 16)), iv = random_.bytes(12);
+  Bytes out(sealed.size()), tag = random_.bytes(16);
+  uint32_t refused[2] = {0, 0};
+  ChunkRange range{sealed.data(), out.data(), 0, 2, 16384, nonce.data(), refused};
+  ASSERT_EQ(lane->open_chunks(lane_key, range), STOCKADE_OK);
+  EXPECT_NE(refused[0], 0U);
+  EXPECT_NE(refused[1], 0U);
+
+  Status status = STOCKADE_OK;
+  uint64_t done = 0;
+  const PackedMessage message{nullptr, &key->cipher.gcm, sealed.data(), out.data(), 100, iv.data(), iv.size(), nullptr,
+                              0,       tag.data(),       tag.size(),    &status};
+  ASSERT_EQ(lane->pack(STOCKADE_DECRYPT, &message, 1, &done), STOCKADE_OK);
+  EXPECT_EQ(done, 1U);
+  EXPECT_EQ(status, STOCKADE_ERROR_AUTHENTICATION);
+  EXPECT_TRUE(all_zero(Bytes(out.begin(), out.begin() + 100)));
+  Lane::give_back(lane, true);
+}
+
 // Jobs that ran side by side leave no more behind than one would have, and rather the large lanes than the small.
 TEST_F(Lanes, are_not_kept_without_number) {
   Machine machine(several(2), 2);
