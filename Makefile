@@ -1,16 +1,24 @@
 # A front door to CMake; the work is described in CMakeLists.txt and CMakePresets.json.
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
+TEST_JOBS ?= $(JOBS)
 CMAKE_ARGS ?=
 BENCH_ARGS ?=
+RESULTS_ARGS ?=
+# Whose pictures the README shows: what comes before -aes.json in bench/results/.
+PICTURES_OF ?= amd-epyc-2
+REPORT = MPLCONFIGDIR=build/matplotlib PYTHONPATH=report build/venv/bin/python3 -B -m stockade_report
 
-.PHONY: help configure build demo test bench install format clean
+.PHONY: help configure build demo test bench results report report-test pictures install format clean
 
 help:
 	@echo "make demo      build, encrypt and decrypt a real file, and compare with openssl"
 	@echo "make test      build everything and run all tests"
 	@echo "make build     build the library and the command, which is then build/bin/stockade"
 	@echo "make bench     build, then measure AES against OpenSSL   (BENCH_ARGS='--sizes 16KiB')"
+	@echo "make results   build, then run every benchmark into bench/results/   (RESULTS_ARGS='--quick --only aes rsa')"
+	@echo "make report    draw bench/results/*.json: build/report/report.html and its pictures"
+	@echo "make pictures  report, then those of the README             (PICTURES_OF=$(PICTURES_OF))"
 	@echo "make install   install what was built                    (PREFIX=$(PREFIX), DESTDIR)"
 	@echo "make format    lay out the code with clang-format"
 	@echo "make clean     remove build/ and build-*/"
@@ -28,10 +36,28 @@ demo: build
 
 test: configure
 	cmake --build --preset release -j $(JOBS)
-	ctest --preset release -j $(JOBS)
+	ctest --preset release -j $(TEST_JOBS)
 
 bench: build
 	build/bin/stockade bench aes $(BENCH_ARGS)
+
+results: build
+	PYTHONPATH=report python3 -B -m stockade_report collect --stockade build/bin/stockade -o bench/results $(RESULTS_ARGS)
+
+report:
+	@tools/setup.sh python
+	$(REPORT) bench/results/*.json -o build/report/report.html --pictures build/report/pictures
+	@echo "build/report/report.html"
+
+pictures: report
+	cp build/report/pictures/ratios-$(PICTURES_OF).svg docs/pictures/ratios.svg
+	cp build/report/pictures/ratios-$(PICTURES_OF).png docs/pictures/ratios.png
+	cp build/report/pictures/throughput-$(PICTURES_OF)-aes.svg docs/pictures/throughput.svg
+	cp build/report/pictures/throughput-$(PICTURES_OF)-aes.png docs/pictures/throughput.png
+
+report-test:
+	@tools/setup.sh python
+	report/run_tests.sh
 
 # Builds only where nothing was built yet, so that `sudo make install` leaves no files of root in build/.
 install:

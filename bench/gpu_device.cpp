@@ -12,7 +12,7 @@ namespace {
 constexpr uint64_t most_samples = 200;
 // A sample is as many calls as this many bytes, one put behind the other: events around a single short one would measure
 // themselves. At most so many.
-constexpr uint64_t bytes_of_sample = uint64_t{16} << 20, most_calls = 64;
+constexpr uint64_t bytes_of_sample = uint64_t{16} << 20;
 
 std::vector<GpuOperation> operations_of(const AesCipher& cipher) {
   constexpr auto encrypt = STOCKADE_ENCRYPT, decrypt = STOCKADE_DECRYPT;
@@ -56,7 +56,7 @@ GpuCell measure_task(GpuTask& task, uint64_t size, const GpuSettings& settings) 
     task.launch();
     card.wait();
   }
-  const uint64_t calls = std::clamp<uint64_t>(bytes_of_sample / size, 1, most_calls);
+  const uint64_t calls = std::clamp<uint64_t>(bytes_of_sample / size, 1, settings.sample_calls);
   GpuCell cell = cell_of(samples(settings,
                                  [&] {
                                    card.begin();

@@ -38,6 +38,7 @@ class GpuBench : public testing::Test {
   GpuBench() {
     settings_.rounds = 1;
     settings_.warm_seconds = settings_.sample_seconds = 0;
+    settings_.sample_calls = 2;
     settings_.threads = 2;
     settings_.devices = {0, 1};
     settings_.folder = folder_.path();

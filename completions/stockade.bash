@@ -5,15 +5,21 @@ _stockade_options() {
   local phrase='-p --passphrase --passphrase-file:f --passphrase-fd:-'
   local keys="-k:f --key-file:f $phrase --no-input" identity='-i:f --identity:f --max-work-factor:-'
   local run='-T:- --threads:- --engine:w=auto,serial,threads,cuda,hybrid --devices:- --progress:w=auto,always,never,json -q --quiet -v --verbose'
-  local files='-o:f --output:f -f --force'
+  local files='-o:f --output:f -f --force' plan='--plan:f --plan-key:f'
   case $1 in
     keygen) echo "--symmetric --rsa:w=2048,3072,4096 $phrase $files -q --quiet" ;;
     encrypt)
       echo "$keys -r:f --recipient:f -R:f --recipients-file:f --work-factor:- $files --output-dir:d" \
         "--resume --resume-key:f" \
-        "--cipher:w=cobblestone-256,cobblestone-128 -a --armor $run"
+        "--cipher:w=cobblestone-256,cobblestone-128 -a --armor --part:- $plan $run"
       ;;
-    decrypt) echo "$keys $identity $files --output-dir:d --resume --range:- $run" ;;
+    decrypt) echo "$keys $identity $files --output-dir:d --resume --range:- --part:- $plan $run" ;;
+    'plan encrypt')
+      echo "$keys -r:f --recipient:f -R:f --recipients-file:f --work-factor:- $plan --parts:- --slice:- $files" \
+        "--cipher:w=cobblestone-256,cobblestone-128 -q --quiet -v --verbose"
+      ;;
+    'plan decrypt') echo "$keys $identity $plan --parts:- --slice:- $files -q --quiet -v --verbose" ;;
+    join) echo "$keys $identity $plan $files -q --quiet -v --verbose" ;;
     inspect) echo '--json' ;;
     verify) echo "$keys $identity $run" ;;
     rekey)
@@ -50,7 +56,8 @@ _stockade_options() {
       echo '--only:w=memory,files,start,range,many --folder:d --size:- --rounds:- --python:f --quick --json -q --quiet'
       ;;
     'bench rsa')
-      echo '--bits:- --batch:- --threads:- --rounds:- --ablation --quick --json -q --quiet'
+      echo '--bits:- --operations:w=sign,verify,encrypt,decrypt --batch:- --threads:- --row:- --clients:- --rounds:-' \
+        '--queue --keys --ablation --without-ifma --quick --json -q --quiet'
       ;;
     '') echo '-V --version' ;;
   esac
@@ -58,8 +65,8 @@ _stockade_options() {
 
 _stockade_commands() {
   case $1 in
-    '') echo 'keygen encrypt decrypt inspect verify rekey cobblestone raw rsa info bench' ;;
-    cobblestone | raw) echo 'encrypt decrypt' ;;
+    '') echo 'keygen encrypt decrypt inspect verify rekey plan join cobblestone raw rsa info bench' ;;
+    plan | cobblestone | raw) echo 'encrypt decrypt' ;;
     rsa) echo 'sign verify encrypt decrypt' ;;
     bench) echo 'aes file rsa' ;;
   esac

@@ -7,9 +7,9 @@ function __stockade_at
     for word in $words
         switch "$found"
             case ''
-                contains -- $word keygen encrypt decrypt inspect verify rekey cobblestone raw rsa info bench
+                contains -- $word keygen encrypt decrypt inspect verify rekey plan join cobblestone raw rsa info bench
                 and set -a found $word
-            case cobblestone raw
+            case plan cobblestone raw
                 contains -- $word encrypt decrypt
                 and set -a found $word
             case rsa
@@ -36,23 +36,27 @@ set -l benches 'bench aes,bench file,bench rsa'
 set -l rsa_private 'rsa sign,rsa decrypt'
 set -l rsa_public 'rsa verify,rsa encrypt'
 set -l rsa "$rsa_private,$rsa_public"
-set -l opens 'decrypt,verify,rekey'
-set -l keys "encrypt,$opens"
+set -l plans 'plan encrypt,plan decrypt'
+set -l opens 'decrypt,verify,rekey,plan decrypt,join'
+set -l makes 'encrypt,plan encrypt'
+set -l keys "$makes,$opens"
 set -l runs "encrypt,decrypt,verify,$raw,$cobblestone"
-set -l writes "keygen,encrypt,decrypt,$raw,$cobblestone"
-set -l all ",keygen,inspect,info,rekey,cobblestone,raw,rsa,bench,$runs,$rsa,$benches"
+set -l writes "keygen,encrypt,decrypt,$plans,join,$raw,$cobblestone"
+set -l parts "encrypt,decrypt,$plans,join"
+set -l all ",keygen,inspect,info,rekey,plan,$plans,join,cobblestone,raw,rsa,bench,$runs,$rsa,$benches"
 
 complete -c stockade -n "__stockade_at ''" -f
 for pair in 'keygen:make a key' 'encrypt:encrypt files' 'decrypt:decrypt Stockade files, or a part of one' \
         'inspect:show what a Stockade file says of itself' 'verify:open every chunk and list what is damaged' \
-        'rekey:change who can open Stockade files' 'cobblestone:encrypt or decrypt the payload alone' \
+        'rekey:change who can open Stockade files' 'plan:begin a file that many machines make or open in parts' \
+        'join:complete a file that was made in parts' 'cobblestone:encrypt or decrypt the payload alone' \
         'raw:one AES mode with a key and IV of your own' \
         'rsa:sign, verify, encrypt and decrypt with an RSA key' 'info:show what this machine can run' \
         'bench:measure this machine against OpenSSL'
     set -l parts (string split -m 1 : -- $pair)
     complete -c stockade -n "__stockade_at ''" -a $parts[1] -d $parts[2]
 end
-__stockade_option cobblestone,raw -f -a 'encrypt decrypt'
+__stockade_option plan,cobblestone,raw -f -a 'encrypt decrypt'
 __stockade_option rsa -f -a 'sign verify encrypt decrypt'
 __stockade_option bench -f -a 'aes file rsa'
 
@@ -62,22 +66,27 @@ __stockade_option keygen -l symmetric -d 'a key of 32 random bytes'
 __stockade_option keygen -l rsa -x -a '2048 3072 4096' -d 'an RSA key of so many bits'
 __stockade_option inspect,info,$benches -l json -d 'as JSON'
 __stockade_option $keys -s k -l key-file -r -F -d 'a key file'
-__stockade_option encrypt,$rsa_public -s r -l recipient -r -F -d 'an RSA public key'
-__stockade_option encrypt -s R -l recipients-file -r -F -d 'many RSA public keys'
+__stockade_option $makes,$rsa_public -s r -l recipient -r -F -d 'an RSA public key'
+__stockade_option $makes -s R -l recipients-file -r -F -d 'many RSA public keys'
 __stockade_option $opens,$rsa_private -s i -l identity -r -F -d 'an RSA private key'
 __stockade_option keygen,$rsa_private,$keys -s p -l passphrase -d 'ask for a passphrase'
 __stockade_option keygen,$rsa_private,$keys -l passphrase-file -r -F -d 'read the passphrase from a file'
 __stockade_option keygen,$rsa_private,$keys -l passphrase-fd -x -d 'read the passphrase from a descriptor'
 __stockade_option $rsa_private,$keys -l no-input -d 'never ask'
-__stockade_option encrypt,rekey -l work-factor -x -d 'log2 of a new passphrase\'s cost'
+__stockade_option $makes,rekey -l work-factor -x -d 'log2 of a new passphrase\'s cost'
 __stockade_option $opens -l max-work-factor -x -d 'refuse a passphrase of a higher cost'
 __stockade_option $rsa,$writes -s o -l output -r -F -d 'the file to write'
 __stockade_option $rsa,$writes -s f -l force -d 'replace an existing output'
 __stockade_option encrypt,decrypt -l output-dir -x -a '(__fish_complete_directories)' -d 'write to this folder'
 __stockade_option encrypt,decrypt -l resume -d 'go on with an interrupted run'
 __stockade_option encrypt -l resume-key -r -F -d 'the key of who can go on'
-__stockade_option encrypt -l cipher -x -a 'cobblestone-256 cobblestone-128' -d 'the cipher'
+__stockade_option $makes -l cipher -x -a 'cobblestone-256 cobblestone-128' -d 'the cipher'
 __stockade_option encrypt -s a -l armor -d 'as text'
+__stockade_option encrypt,decrypt -l part -x -d 'this part only: I/N'
+__stockade_option $parts -l plan -r -F -d 'the plan of all parts'
+__stockade_option $parts -l plan-key -r -F -d 'the key of who can use the plan'
+__stockade_option $plans -l parts -x -d 'how many parts there will be'
+__stockade_option $plans -l slice -x -d 'bytes in a slice'
 __stockade_option decrypt -l range -x -d 'these bytes only: OFFSET:LENGTH'
 __stockade_option $rsa -l hash -x -a 'sha256 sha384 sha512' -d 'the hash function'
 __stockade_option $rsa -l batch -r -F -d 'many at once, a line for each'
@@ -106,14 +115,14 @@ __stockade_option $runs,$rsa -s T -l threads -x -d 'at most N threads'
 __stockade_option $runs -l engine -x -a 'auto serial threads cuda hybrid' -d 'who runs it'
 __stockade_option $runs -l devices -x -d 'these GPUs, such as 0,2'
 __stockade_option $runs -l progress -x -a 'auto always never json' -d 'when to show progress'
-__stockade_option keygen,rekey,$runs,$rsa,$benches -s q -l quiet -d 'say nothing but errors'
-__stockade_option rekey,$runs -s v -l verbose -d 'say how the work is done'
+__stockade_option keygen,rekey,$plans,join,$runs,$rsa,$benches -s q -l quiet -d 'say nothing but errors'
+__stockade_option rekey,$plans,join,$runs -s v -l verbose -d 'say how the work is done'
 __stockade_option 'bench aes' -l lanes -x -d 'buffers of a GPU'
 __stockade_option 'bench aes' -l run-bytes -x -d 'bytes of a buffer'
 __stockade_option 'bench aes' -l cipher -x -d 'names or parts of them'
 __stockade_option 'bench aes' -l sizes -x -d 'bytes per message'
 __stockade_option 'bench aes,bench rsa' -l threads -x -d 'numbers of threads'
-__stockade_option 'bench aes' -l row -x -d 'these rows only'
+__stockade_option 'bench aes,bench rsa' -l row -x -d 'these rows only'
 __stockade_option 'bench aes' -l engine -x -a 'cuda' -d 'GPUs instead'
 __stockade_option 'bench aes' -l devices -x -d 'these GPUs, such as 0,2'
 __stockade_option 'bench aes' -l only -x -d 'questions of --engine cuda'
@@ -122,7 +131,12 @@ __stockade_option $benches -l rounds -x -d 'turns of each contender'
 __stockade_option $benches -l quick -d 'some seconds'
 __stockade_option 'bench rsa' -l bits -x -d 'sizes of the key'
 __stockade_option 'bench rsa' -l batch -x -d 'operations per call'
+__stockade_option 'bench rsa' -l operations -x -a 'sign verify encrypt decrypt' -d 'which operations'
+__stockade_option 'bench rsa' -l clients -x -d 'how many ask at a time'
+__stockade_option 'bench rsa' -l queue -d 'requests as they come'
+__stockade_option 'bench rsa' -l keys -d 'making and loading keys'
 __stockade_option 'bench rsa' -l ablation -d 'one decryption, layer by layer'
+__stockade_option 'bench rsa' -l without-ifma -d 'as on a processor without AVX-512 IFMA'
 __stockade_option 'bench file' -l only -x -a 'memory files start range many' -d questions
 __stockade_option 'bench file' -l folder -x -a '(__fish_complete_directories)' -d 'where the files are made'
 __stockade_option 'bench file' -l size -x -d 'of the large file'

@@ -2,10 +2,12 @@
 # Sees to it that everything needed to build is there: installs missing Debian or Ubuntu packages as root or with
 # passwordless sudo, otherwise prints the line to run and fails. Silent and quick when nothing is missing.
 #
-# usage: tools/setup.sh [--check] [build] [clang] [python] [peers]
+# usage: tools/setup.sh [--check] [build] [clang] [python] [peers] [mpi]
 #   build    what `make` needs (the default)    clang    Clang and its OpenMP, for the presets clang, tsan and fuzz
-#   python   the folder build/venv with pyca/cryptography from PyPI, the peer of the tests in tests/interop/
+#   python   the folder build/venv with packages from PyPI: pyca/cryptography, the peer of the tests in tests/interop/, and
+#            matplotlib and pytest for report/
 #   peers    programs that tests use where they are there: valgrind, for tests/ct/
+#   mpi      Open MPI and MPICH, for stockade-mpi and the library stockade_mpi: either is enough, both are tested
 #   --check  never install
 set -eu
 
@@ -14,16 +16,18 @@ groups=
 for argument; do
   case $argument in
     --check) install=no ;;
-    build | clang | python | peers) groups="$groups $argument" ;;
-    *) sed -n 's/^# \{0,1\}//; 2,9p' "$0" >&2; exit 2 ;;
+    build | clang | python | peers | mpi) groups="$groups $argument" ;;
+    *) sed -n 's/^# \{0,1\}//; 2,11p' "$0" >&2; exit 2 ;;
   esac
 done
 
 has_command() { command -v "$1" >/dev/null 2>&1; }
 # Release 50 is the first with cryptography.cobblestone.
 venv=$(dirname "$0")/../build/venv
-has_cryptography() { "$venv/bin/python3" -c 'import cryptography.cobblestone' 2>/dev/null; }
+has_python() { "$venv/bin/python3" -c 'import cryptography.cobblestone, matplotlib, pytest' 2>/dev/null; }
 has_header() { has_command c++ && echo "#include <$1>" | c++ -std=c++20 -E -x c++ - >/dev/null 2>&1; }
+
+has_mpi() { has_command "mpirun.$1" && echo '#include <mpi.h>' | "mpicc.$1" -E -x c - >/dev/null 2>&1; }
 
 # One line for each thing needed: the Debian package and the question whether it is there already, however it came.
 missing_packages() {
@@ -41,9 +45,12 @@ missing_packages() {
       has_header nlohmann/json.hpp || echo nlohmann-json3-dev
       has_header gtest/gtest.h || echo libgtest-dev
     elif [ "$group" = python ]; then
-      has_cryptography || python3 -c 'import ensurepip, venv' 2>/dev/null || echo python3-venv
+      has_python || python3 -c 'import ensurepip, venv' 2>/dev/null || echo python3-venv
     elif [ "$group" = peers ]; then
       { has_command valgrind && has_header valgrind/memcheck.h; } || echo valgrind
+    elif [ "$group" = mpi ]; then
+      has_mpi openmpi || echo libopenmpi-dev openmpi-bin
+      has_mpi mpich || echo libmpich-dev mpich
     else
       has_command clang++ || echo clang
       { has_command clang++ && echo '#include <omp.h>' | clang++ -fopenmp -E -x c++ - >/dev/null 2>&1; } || echo libomp-dev
@@ -102,11 +109,11 @@ fi
 make_venv() {
   python3 -m venv --clear "$venv" &&
     "$venv/bin/python3" -m pip install --quiet --no-cache-dir --disable-pip-version-check --only-binary :all: \
-      'cryptography>=50' && has_cryptography
+      'cryptography>=50' 'matplotlib>=3.6' 'pytest>=7' && has_python
 }
 
-if wants python && ! has_cryptography; then
-  [ "$install" = yes ] || fail "build/venv has no package cryptography: run 'tools/setup.sh python'"
-  echo "setup: installing the package cryptography from PyPI in build/venv"
-  make_venv </dev/null || fail "the package cryptography could not be installed in build/venv"
+if wants python && ! has_python; then
+  [ "$install" = yes ] || fail "build/venv lacks cryptography, matplotlib or pytest: run 'tools/setup.sh python'"
+  echo "setup: installing cryptography, matplotlib and pytest from PyPI in build/venv"
+  make_venv </dev/null || fail "cryptography, matplotlib and pytest could not be installed in build/venv"
 fi

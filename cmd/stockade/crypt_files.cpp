@@ -14,6 +14,7 @@
 #include "interrupt.h"
 #include "many_files.h"
 #include "output_file.h"
+#include "part.h"
 #include "range.h"
 #include "resume.h"
 #include "ui.h"
@@ -28,15 +29,6 @@ constexpr uint32_t default_max_work_factor = 20;
 
 [[noreturn]] void refuse(std::string message, std::vector<std::string> hints = {}) {
   throw Failure(Exit::usage, std::move(message), std::move(hints));
-}
-
-stockade_cipher read_cipher(const std::optional<std::string>& text) {
-  if (!text || *text == cipher_name(STOCKADE_COBBLESTONE_256)) return STOCKADE_COBBLESTONE_256;
-  if (*text == cipher_name(STOCKADE_COBBLESTONE_128)) return STOCKADE_COBBLESTONE_128;
-  const std::vector<std::string> names = {cipher_name(STOCKADE_COBBLESTONE_256), cipher_name(STOCKADE_COBBLESTONE_128)};
-  std::vector<std::string> hints = did_you_mean(*text, names);
-  hints.push_back("the ciphers are " + listed(names));
-  refuse(fmt::format("unknown cipher '{}'", *text), hints);
 }
 
 void check_line(const CryptLine& line, const std::vector<std::string>& inputs) {
@@ -96,7 +88,7 @@ CryptWork::CryptWork(const CryptLine& line, std::vector<std::string> inputs, std
 
 void CryptWork::prepare() {
   if (line_.range) range_ = parse_range(*line_.range);
-  cipher_ = read_cipher(line_.cipher);
+  cipher_ = parse_file_cipher(line_.cipher);
   if (line_.decrypting()) {
     identities_ = std::make_unique<Identities>(line_.keys);
   } else {
@@ -285,8 +277,15 @@ void CryptLine::declare_files(Command& command) {
                "keep a journal beside the output, and go on with what an interrupted run of the same command has left");
 }
 
+void CryptLine::declare_parts(Command& command) {
+  command.option("parts", "--part", "I/N", part,
+                 "do only this part, of as many as there are machines; 'join' completes the output");
+  plan.declare(command, "parts");
+}
+
 void run_crypt(const CryptLine& line) {
   line.run.set_verbosity();
+  if (line.part || line.plan.given()) return run_part(line);
   std::vector<std::string> inputs = line.inputs;
   if (inputs.empty()) inputs.push_back("-");
   check_line(line, inputs);

@@ -8,6 +8,7 @@
 #include "command_line.h"
 #include "keyring_input.h"
 #include "output_names.h"
+#include "plan_file.h"
 #include "run_options.h"
 #include "stockade/stockade.h"
 
@@ -24,13 +25,16 @@ struct CryptLine {
   std::vector<std::string> inputs;
   bool force = false, resume = false;
   std::optional<std::string> resume_key;  // to encrypt
+  std::optional<std::string> part;
+  PlanOptions plan;
   RunOptions run;
 
   bool decrypting() const { return direction == STOCKADE_DECRYPT; }
   Purpose purpose() const { return decrypting() ? Purpose::decrypt : Purpose::encrypt; }
 
-  // The options of both; `declare_keys` stands apart so that the verb's own can follow.
+  // The options of both; they stand apart so that the verb's own can stand between.
   void declare_files(Command& command);
+  void declare_parts(Command& command);
 };
 
 // Throws Failure.

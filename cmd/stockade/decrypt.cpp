@@ -32,6 +32,12 @@ ranges:
   is read, and the last chunk, which proves the length. A pipe or an armored file
   is read and authenticated to its end.
 
+parts:
+  A file too long for one machine is opened by many that see it: 'stockade plan'
+  begins, --part I/N does one of N parts anywhere, and 'stockade join' completes the
+  output, which has its name only then. A part that was interrupted is run again, or
+  another number of parts: what is done is not done again.
+
 memory:
   Threads x 256 KiB x 2, and the same again where a pipe is involved: 1 MiB for
   two threads. A passphrase takes what its file asks for, 128 MiB unless it was
@@ -56,6 +62,7 @@ void add_decrypt(Command& root) {
     line->keys.declare(named, Purpose::decrypt);
     line->declare_files(named);
     named.option("files", "--range", "OFF:LEN", line->range, "these bytes of the plaintext only");
+    line->declare_parts(named);
     line->run.declare(named);
     named.footer(fmt::format("{}\n{}", help_text, exit_status_help));
     named.action([line] { run_crypt(*line); });

@@ -35,6 +35,12 @@ interrupted work:
   input is left alone. What changed meanwhile is refused; --resume --force then
   starts over.
 
+parts:
+  A file too long for one machine is made by many that see it: 'stockade plan' begins
+  it, --part I/N does one of N parts of it anywhere, and 'stockade join' completes it.
+  The same bytes come of it. A part that was interrupted is run again, or another
+  number of parts: what is done is not done again.
+
 examples:
   stockade keygen --symmetric -o backup.key
   stockade encrypt -k backup.key disk.img
@@ -58,6 +64,7 @@ void add_encrypt(Command& root) {
                  "who can go on: the key in this file instead of those that open the output");
     named.option("format", "--cipher", "NAME", line->cipher, "cobblestone-256 (the default) or cobblestone-128");
     named.flag("format", "-a,--armor", line->armor, "as text (PEM), a third longer");
+    line->declare_parts(named);
     line->run.declare(named);
     named.footer(fmt::format("{}\n{}", help_text, exit_status_help));
     named.action([line] { run_crypt(*line); });

@@ -83,6 +83,9 @@ Exit exit_for(stockade_status status, stockade_direction direction) {
     case STOCKADE_ERROR_JOURNAL:
     case STOCKADE_ERROR_LIBRARY:
     case STOCKADE_ERROR_RSA_FAULT:
+    case STOCKADE_ERROR_MISMATCH:
+    case STOCKADE_ERROR_MPI:
+    case STOCKADE_ERROR_INCOMPLETE:
       return Exit::io;
   }
   return Exit::io;
@@ -121,8 +124,8 @@ Failure environment_failure(stockade_status status) {
 const char exit_status_help[] =
     R"(exit status:
   0    done: the whole input was processed and the output is complete
-  1    a file cannot be read or written or changed meanwhile, a journal is of
-       another job, or memory or random numbers ran out
+  1    a file cannot be read or written or changed meanwhile, a journal or plan is
+       of another job, parts are missing, or memory or random numbers ran out
   2    wrong usage: options, key, IV or input that do not fit; a refused overwrite
   3    the input is damaged, cut off, no Stockade file, or was made with another
        key: bad tag, bad padding, wrong signature

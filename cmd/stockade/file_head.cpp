@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "exit_status.h"
+#include "values.h"
 
 namespace stockade::cmd {
 namespace {
@@ -81,6 +82,15 @@ FileHead read_head(const Input& input) {
 
 const char* cipher_name(stockade_cipher cipher) {
   return cipher == STOCKADE_COBBLESTONE_128 ? "cobblestone-128" : "cobblestone-256";
+}
+
+stockade_cipher parse_file_cipher(const std::optional<std::string>& text) {
+  if (!text || *text == cipher_name(STOCKADE_COBBLESTONE_256)) return STOCKADE_COBBLESTONE_256;
+  if (*text == cipher_name(STOCKADE_COBBLESTONE_128)) return STOCKADE_COBBLESTONE_128;
+  const std::vector<std::string> names = {cipher_name(STOCKADE_COBBLESTONE_256), cipher_name(STOCKADE_COBBLESTONE_128)};
+  std::vector<std::string> hints = did_you_mean(*text, names);
+  hints.push_back("the ciphers are " + listed(names));
+  throw Failure(Exit::usage, fmt::format("unknown cipher '{}'", *text), hints);
 }
 
 }  // namespace stockade::cmd

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -43,5 +44,7 @@ FileHead read_head(const Input& input);
 
 // "cobblestone-256"
 const char* cipher_name(stockade_cipher cipher);
+// Nothing means the default. Throws Failure (usage).
+stockade_cipher parse_file_cipher(const std::optional<std::string>& text);
 
 }  // namespace stockade::cmd

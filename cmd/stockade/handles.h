@@ -22,5 +22,6 @@ using FileHandle = Handle<stockade_file, stockade_file_free>;
 using ReaderHandle = Handle<stockade_reader, stockade_reader_free>;
 using RsaKeyHandle = Handle<stockade_rsa_key, stockade_rsa_key_free>;
 using HeaderHandle = Handle<stockade_header, stockade_header_free>;
+using SharedJobHandle = Handle<stockade_shared_job, stockade_shared_free>;
 
 }  // namespace stockade::cmd

@@ -1,7 +1,5 @@
 // stockade: reads the command line, runs one verb, and turns what went wrong into words and an exit status.
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <exception>
 #include <new>
@@ -10,20 +8,13 @@
 #include "exit_status.h"
 #include "interrupt.h"
 #include "key_input.h"
+#include "standard_descriptors.h"
 #include "stockade/stockade.h"
 #include "ui.h"
 #include "verbs.h"
 
 namespace stockade::cmd {
 namespace {
-
-// A process may be started with 0, 1 or 2 closed; then the next file opened would take that number, and messages could
-// end in it. Each is filled with something that fails in the direction of its use.
-void fill_standard_descriptors() {
-  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
-    if (fcntl(fd, F_GETFD) == -1) open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
-  }
-}
 
 void run(int argc, char** argv) {
   KeyArgument key_argument;
@@ -47,6 +38,8 @@ void run(int argc, char** argv) {
   add_inspect(line);
   add_verify(line);
   add_rekey(line);
+  add_plan(line);
+  add_join(line);
   add_cobblestone(line);
   add_raw(line, key_argument);
   add_rsa(line);
@@ -58,6 +51,7 @@ void run(int argc, char** argv) {
 int report(const Failure& failure) {
   // Whatever failed after a signal, failed because of it.
   if (interrupt::requested()) {
+    interrupt::answer();
     ui::error(interrupt::message);
     if (const char* hint = interrupt::hint()) ui::hint(hint);
     return interrupt::exit_status();

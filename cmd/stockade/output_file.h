@@ -52,6 +52,8 @@ class OutputFile {
   const std::string& name() const { return name_; }
   // Whether nobody sees what is written before commit().
   bool private_until_commit() const { return !temporary_.empty(); }
+  // Where it stands until then; empty where it is not private.
+  const std::string& temporary() const { return temporary_; }
 
   // Makes the file durable and gives it its name, or closes a direct target. Throws Failure.
   void commit();

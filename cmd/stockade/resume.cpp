@@ -15,10 +15,6 @@
 namespace stockade::cmd {
 namespace {
 
-std::string beside(const std::string& path, const char* suffix) {
-  return fmt::format("{}.{}.{}", folder_of(path), name_in_folder(path), suffix);
-}
-
 std::string partial_of(const std::string& path) { return beside(path, "stockade-partial"); }
 std::string journal_of(const std::string& path) { return beside(path, "stockade-journal"); }
 
@@ -33,7 +29,12 @@ bool has_name(int fd, const std::string& path) {
   return fstat(fd, &open_file) == 0 && stat(path.c_str(), &named) == 0 && same_file(open_file, named);
 }
 
-// In a folder that others can write to, a file of this name may be somebody's trap: what is written there would be theirs.
+}  // namespace
+
+std::string beside(const std::string& path, const char* suffix) {
+  return fmt::format("{}.{}.{}", folder_of(path), name_in_folder(path), suffix);
+}
+
 void require_own(int fd, const std::string& path) {
   struct stat found {};
   if (fstat(fd, &found) != 0) fail("open", path);
@@ -43,8 +44,6 @@ void require_own(int fd, const std::string& path) {
                   {"remove it, or write elsewhere"});
   }
 }
-
-}  // namespace
 
 bool ResumableOutput::has_journal(const std::string& path) { return access(journal_of(path).c_str(), F_OK) == 0; }
 

@@ -8,6 +8,13 @@
 
 namespace stockade::cmd {
 
+// For OUT in some folder .OUT.SUFFIX.
+std::string beside(const std::string& path, const char* suffix);
+
+// Throws Failure (io) unless the open file is a regular one of this user alone: in a folder that others can write to, a file
+// of this name may be somebody's trap, and what is written there would be theirs.
+void require_own(int fd, const std::string& path);
+
 // For OUT in some folder these are .OUT.stockade-partial and .OUT.stockade-journal. The partial is made before the journal,
 // and the journal goes before the partial gets the output's name. One without the other is worth nothing. Both are locked
 // while a process is at work on them, and only files that are this user's alone are taken up.
@@ -29,6 +36,8 @@ class ResumableOutput {
   int fd() const { return partial_.get(); }
   int journal_fd() const { return journal_.get(); }
   const std::string& name() const { return name_; }
+  const std::string& partial_path() const { return partial_path_; }
+  const std::string& journal_path() const { return journal_path_; }
 
   // Forgets what the interrupted job has done.
   void start_over();

@@ -392,7 +392,9 @@ examples:
 
 void declare_padding(Command& command, RsaLine& line) {
   const char* group = "format";
-  command.option(group, "--hash", "NAME", line.hash, "sha256 (the default), sha384 or sha512");
+  const char* const hashes = line.is_signature() ? "sha256 (the default), sha384 or sha512"
+                                                 : "sha256 (the default), sha384, sha512; sha1 is openssl's default";
+  command.option(group, "--hash", "NAME", line.hash, hashes);
   if (!line.is_signature()) {
     command.option(group, "--label", "HEX", line.label, "what the message is bound to; default nothing");
     return;

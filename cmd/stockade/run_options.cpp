@@ -104,20 +104,31 @@ Failure unknown_engine(const std::string& name) {
 
 }  // namespace
 
-EngineHandle RunOptions::make_engine() const {
-  const uint64_t count = threads ? parse_number("--threads", *threads, 0, 4096) : 0;
-  std::vector<uint32_t> named;
-  if (devices) named = parse_devices("--devices", *devices);
-  stockade_engine* made = nullptr;
-  stockade_status status =
-      stockade_engine_create(&made, engine ? engine->c_str() : nullptr, static_cast<uint32_t>(count));
+uint32_t RunOptions::thread_count() const {
+  return threads ? static_cast<uint32_t>(parse_number("--threads", *threads, 0, 4096)) : 0;
+}
+
+std::vector<uint32_t> RunOptions::device_numbers() const {
+  return devices ? parse_devices("--devices", *devices) : std::vector<uint32_t>();
+}
+
+Failure RunOptions::engine_failure(stockade_status status) const {
   // Rows are chosen with a key, so an engine that cannot be had is one that wants GPUs.
-  if (exit_for(status) == Exit::unavailable) throw gpu_failure(status, named.empty() ? devices_in_force() : named);
-  if (status != STOCKADE_OK && !engine) throw environment_failure(status);
-  if (status == STOCKADE_ERROR_UNKNOWN_NAME) throw unknown_engine(*engine);
-  if (status != STOCKADE_OK) {
-    throw Failure(exit_for(status), fmt::format("--engine {}: {}", *engine, stockade_status_text(status)));
+  if (exit_for(status) == Exit::unavailable) {
+    const std::vector<uint32_t> named = device_numbers();
+    return gpu_failure(status, named.empty() ? devices_in_force() : named);
   }
+  if (!engine) return environment_failure(status);
+  if (status == STOCKADE_ERROR_UNKNOWN_NAME) return unknown_engine(*engine);
+  return {exit_for(status), fmt::format("--engine {}: {}", *engine, stockade_status_text(status))};
+}
+
+EngineHandle RunOptions::make_engine() const {
+  const uint32_t count = thread_count();
+  const std::vector<uint32_t> named = device_numbers();
+  stockade_engine* made = nullptr;
+  stockade_status status = stockade_engine_create(&made, engine ? engine->c_str() : nullptr, count);
+  if (status != STOCKADE_OK) throw engine_failure(status);
   EngineHandle handle(made);
   if (devices) {
     if (!wants_gpus(made)) throw Failure(Exit::usage, "--devices belongs to --engine cuda or hybrid");

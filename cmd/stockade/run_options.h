@@ -3,8 +3,10 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "command_line.h"
+#include "exit_status.h"
 #include "handles.h"
 #include "ui.h"
 
@@ -19,6 +21,11 @@ struct RunOptions {
   // Both throw Failure.
   ui::When progress_when() const;
   EngineHandle make_engine() const;
+  // What make_engine() is made of, for engines that come from elsewhere: the number of threads, 0 where none is given; the
+  // GPUs that are named; why an engine cannot be had. The first two throw Failure.
+  uint32_t thread_count() const;
+  std::vector<uint32_t> device_numbers() const;
+  Failure engine_failure(stockade_status status) const;
 };
 
 // Whether all work is to be done by GPUs, so that nothing may be given to another engine, however small.

@@ -24,6 +24,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 Verbosity verbosity = Verbosity::normal;
+bool speaking = true;
 // Whether a status line stands on the terminal and must be erased before anything else is written.
 std::atomic<bool> line_shown = false;
 
@@ -42,6 +43,7 @@ bool coloured() {
 
 // 0 or errno. What fails on stderr is let go: nowhere is left to complain to.
 int write_all(int fd, std::string_view text) {
+  if (!speaking) return 0;
   while (!text.empty()) {
     const ssize_t written = write(fd, text.data(), text.size());
     if (written < 0 && errno != EINTR) return errno;
@@ -82,6 +84,8 @@ void set_verbosity(bool quiet, bool verbose) {
 
 bool verbose() { return verbosity == Verbosity::verbose; }
 
+void set_speaking(bool speaks) { speaking = speaks; }
+
 void error(std::string_view message) { say("error", "\033[1;31m", message); }
 
 void hint(std::string_view message) { say("hint", "\033[1;36m", message); }
@@ -101,6 +105,7 @@ void print(std::string_view text) {
 }
 
 void end_from_signal_handler(const char* message, const char* hint) {
+  if (!speaking) return;
   // The outcome of these writes changes nothing: the process is about to end.
   const auto put = [](const char* text) {
     [[maybe_unused]] auto written = write(STDERR_FILENO, text, std::strlen(text));

@@ -15,6 +15,9 @@ void set_verbosity(Verbosity chosen);
 void set_verbosity(bool quiet, bool verbose);
 bool verbose();
 
+// Whether this process says anything at all, as it does unless it is one of several that have one voice.
+void set_speaking(bool speaks);
+
 void error(std::string_view message);
 void hint(std::string_view message);
 // Something worth knowing on the way; silent with --quiet.

@@ -12,6 +12,8 @@ void add_decrypt(Command& root);
 void add_inspect(Command& root);
 void add_verify(Command& root);
 void add_rekey(Command& root);
+void add_plan(Command& root);
+void add_join(Command& root);
 void add_cobblestone(Command& root);
 void add_raw(Command& root, const KeyArgument& key_argument);
 void add_rsa(Command& root);

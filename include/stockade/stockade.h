@@ -95,7 +95,11 @@ typedef enum stockade_status {
   STOCKADE_ERROR_RSA_RANGE = 57,     /* a number that is not below the RSA modulus */
   STOCKADE_ERROR_DECRYPTION = 58,    /* not a ciphertext for this key, hash and label; nothing more is said of why */
   STOCKADE_ERROR_SIGNATURE = 59,     /* the signature is not one of this message by this key */
-  STOCKADE_ERROR_RSA_FAULT = 60      /* a private operation went wrong in the machine; its result was not released */
+  STOCKADE_ERROR_RSA_FAULT = 60,     /* a private operation went wrong in the machine; its result was not released */
+  /* One job, many processes. */
+  STOCKADE_ERROR_MISMATCH = 61,      /* the processes are not of one build of the library, or were told different things */
+  STOCKADE_ERROR_MPI = 62,           /* the MPI library reported an error */
+  STOCKADE_ERROR_INCOMPLETE = 63     /* slices of a shared job are still to be done */
 } stockade_status;
 
 /* One English sentence for a status, lower case, no full stop; "unknown status" for a value not listed. Never null. */
@@ -508,6 +512,156 @@ STOCKADE_API stockade_status stockade_file_decrypt_fd(int in_fd, int out_fd, con
 STOCKADE_API stockade_status stockade_file_verify_fd(int in_fd, const stockade_format *format, stockade_file_job *job,
                                                      const stockade_engine *engine);
 
+/* ---- one Stockade file by many processes ------------------------------------------------------------------------ */
+
+/* A file that several processes make, open or verify together, on one machine or on many that see it: the bytes are those
+ * that one process would write from the same file key and salt. One process creates the job. The others import its terms, or
+ * open its journal. Each then does slices: pieces of the file, of equal length but for the last, which need nothing from one
+ * another and may be done in any order. Who does which is the caller's business; one that is done twice is done alike.
+ *
+ * A job holds the file key: it is wiped when freed. It keeps no descriptor and can be shared by threads. Files are read and
+ * written by offset from their beginning: the positions of descriptors mean nothing here, and may change. Where processes
+ * run on several machines, the file system must show each what the others have written once they have synced it. While
+ * stockade_shared_run works on output and journal, and until they are closed, their first byte has a shared lock of their
+ * open file description (fcntl, F_OFD_SETLKW), as far as the file system has locks. */
+typedef struct stockade_shared_job stockade_shared_job;
+
+typedef enum stockade_shared_kind {
+  STOCKADE_SHARED_ENCRYPT = 0,
+  STOCKADE_SHARED_DECRYPT = 1,
+  STOCKADE_SHARED_VERIFY = 2 /* no output and no journal */
+} stockade_shared_kind;
+
+/* Start from {sizeof(stockade_shared_options)} and zeros, with journal_fd -1. */
+typedef struct stockade_shared_options {
+  uint64_t struct_size; /* sizeof(stockade_shared_options) */
+  stockade_shared_kind kind;
+  uint32_t processes;   /* expected; 0 for 1: a small file is cut finer, so that there are some slices for each */
+  uint64_t slice_bytes; /* of plaintext: 256 KiB or that times a power of two; 0 for 64 MiB, or what suits the file */
+  /* ENCRYPT without an input file (in_fd -1), for stockade_shared_seal: the length of the plaintext. */
+  uint64_t plain_length;
+  /* A journal says which slices are done, for later processes; of use only to who has a key of its keyring, which is the
+   * format's if null. The descriptor of a regular file, readable and writable, which is overwritten; -1 for none. */
+  int journal_fd;
+  const stockade_keyring *journal_keyring;
+} stockade_shared_options;
+
+/* Makes a job from regular files. ENCRYPT draws file key and salt; only once all is well it cuts the output to nothing, writes
+ * what the file begins with and gives it its final length. DECRYPT and VERIFY open the beginning of the input, DECRYPT also
+ * its end, so that a file that was cut or added to is refused at once (or, where its last chunk is damaged, is searched for
+ * the first one that is, by `engine`); the output gets its final length. The output may be -1 for VERIFY, and where nothing
+ * but stockade_shared_seal and stockade_shared_unseal will be called. `fault` may be null.
+ * Errors: NULL_POINTER, ARGUMENT (struct_size, kind, slice_bytes, more than 2^20 slices), MODE (no regular file, or one whose
+ * length is not known; output in append mode, or not readable; armor, plain Cobblestone, a journal to verify), OVERLAP (one
+ * file for two of input, output and journal), those of stockade_file_create and, for the input, 21 to 36, INPUT_CHANGED,
+ * IO. */
+STOCKADE_API stockade_status stockade_shared_create(stockade_shared_job **job, int in_fd, int out_fd,
+                                                    const stockade_format *format,
+                                                    const stockade_shared_options *options,
+                                                    const stockade_engine *engine, stockade_fault *fault);
+
+/* Makes the job that a journal is of. `max_work_factor` as in stockade_format. `fault` may be null.
+ * Errors: NULL_POINTER, TRUNCATED (the journal is empty or was never completed: there is no job), JOURNAL (damaged, or no
+ * journal of a shared job), NO_IDENTITY, PASSPHRASE, WORK_FACTOR (fault.value), MODE (no regular file), IO, LIBRARY,
+ * MEMORY. */
+STOCKADE_API stockade_status stockade_shared_open_journal(stockade_shared_job **job, int journal_fd,
+                                                          const stockade_keyring *keyring, uint32_t max_work_factor,
+                                                          stockade_fault *fault);
+/* Wipes and frees; null is allowed. */
+STOCKADE_API void stockade_shared_free(stockade_shared_job *job);
+
+/* The terms of a job, for processes that run the same build of the library: its file key among them, so whoever sends them
+ * wipes them, and sends them only where the key may be known. Always STOCKADE_SHARED_TERMS_BYTES bytes, in any build.
+ * Errors: NULL_POINTER; import also MISMATCH (not the terms of a job, or those of another build), LIBRARY, MEMORY. */
+#define STOCKADE_SHARED_TERMS_BYTES 512
+STOCKADE_API stockade_status stockade_shared_export(const stockade_shared_job *job, void *terms);
+STOCKADE_API stockade_status stockade_shared_import(stockade_shared_job **job, const void *terms);
+
+typedef struct stockade_shared_info {
+  stockade_shared_kind kind;
+  stockade_cipher cipher;
+  int has_journal;           /* the job was created with a journal */
+  uint64_t slices;           /* at least 1, numbered from 0 */
+  uint64_t slice_bytes;      /* of the input in each but the last: of plaintext, or of chunks with their tags */
+  uint64_t last_slice_bytes; /* of the input in the last one, maybe 0 */
+  uint64_t plain_length;     /* VERIFY: as far as the length of the file can tell */
+  uint64_t beginning_length; /* of the Stockade file before its first chunk: header, salt and commitment */
+  uint64_t file_length;      /* of the Stockade file */
+} stockade_shared_info;
+/* Errors: NULL_POINTER. */
+STOCKADE_API stockade_status stockade_shared_info_get(const stockade_shared_job *job, stockade_shared_info *info);
+
+/* Which slice is to be done next: its number, or STOCKADE_NO_SLICE. Called by the thread that called
+ * stockade_shared_run, between two slices. */
+#define STOCKADE_NO_SLICE UINT64_MAX
+typedef uint64_t (*stockade_next_slice)(void *context);
+
+/* Start from {sizeof(stockade_shared_work)} and zeros, with the descriptors set. */
+typedef struct stockade_shared_work {
+  uint64_t struct_size; /* sizeof(stockade_shared_work) */
+  int in_fd;            /* the input, by whatever name this process has it */
+  int out_fd;           /* readable and writable; ignored to verify */
+  int journal_fd;       /* where slices are recorded that are done; -1 or 0 for nowhere */
+  stockade_next_slice next;
+  void *next_context;
+  /* May be null: called now and then, by one thread at a time but not always the same, with the bytes of input that this
+   * call has done, and `total`. Non-zero stops. */
+  stockade_progress progress;
+  void *progress_context;
+  uint64_t total;         /* bytes of input in the slices that this process expects to do; 0 when unknown */
+  stockade_damage damage; /* VERIFY: may be null; called for each slice by itself, once it is done */
+  void *damage_context;
+  uint64_t slices;      /* written: how many are done, and recorded if there is a journal */
+  uint64_t in_length;   /* written: bytes of input that were read for them */
+  uint64_t out_length;  /* written: bytes of output that were made of them; VERIFY: bytes of intact plaintext */
+  stockade_fault fault; /* written */
+} stockade_shared_work;
+
+/* Does slices until there is no next one, each by all workers of the engine. With a journal, what has been written for a
+ * slice is on storage before it is recorded, several slices at a time; whatever ends the call, what is done is recorded.
+ * Without one nothing is synced: that is left to the caller. DECRYPT writes nothing that has not been authenticated; the
+ * first bad chunk ends it, and what stands in the output stays hidden until somebody gives it a name. VERIFY goes on behind
+ * bad chunks and reports all of them; its status is that of the first. Where several processes fail, the fault with the
+ * smallest offset is what one process would have reported.
+ * The input must be the one that the job was created with: of its size and time of modification, and on the machine where
+ * it was created also the same file, unchanged since. What an earlier attempt has left in a slice of ENCRYPT is compared, so
+ * that no other plaintext is sealed under its nonces.
+ * Errors: NULL_POINTER, ARGUMENT (struct_size, a slice that there is not), MODE (as stockade_shared_create; a job that was
+ * created without an input), OVERLAP, JOURNAL (output or journal are not those of the job), INPUT_CHANGED, CHUNK, TRUNCATED,
+ * TRAILING_DATA, IO, CANCELLED, MEMORY, LIBRARY; with "cuda" as stockade_file_encrypt_fd. */
+STOCKADE_API stockade_status stockade_shared_run(const stockade_shared_job *job, stockade_shared_work *work,
+                                                 const stockade_engine *engine);
+
+/* The slices without an authentic record in the journal, ascending: writes the first `size` of their numbers to `slices`,
+ * and how many there are in all to `*count`. Errors: NULL_POINTER, MODE (a job without a journal), JOURNAL (the journal is of
+ * another job), IO, LIBRARY. */
+STOCKADE_API stockade_status stockade_shared_missing(const stockade_shared_job *job, int journal_fd, uint64_t *slices,
+                                                     uint64_t size, uint64_t *count);
+
+/* Whether the output is complete, so that it may get its name: every slice is recorded in the journal (-1: the caller knows
+ * that all are done), the output has its length and its beginning, and of ENCRYPT the chunks at both ends of every slice are
+ * authentic, where bytes of neighbours meet. A slice that fails this is no longer recorded as done. `fault` may be null.
+ * Errors: NULL_POINTER, MODE, INCOMPLETE (slices are missing: stockade_shared_missing), JOURNAL (the output is not that of
+ * the job), CHUNK (`fault` says which; run its slice again), IO, LIBRARY, MEMORY. */
+STOCKADE_API stockade_status stockade_shared_check(const stockade_shared_job *job, int out_fd, int journal_fd,
+                                                   stockade_fault *fault);
+
+/* Chunks of the job's file in memory, for processes that hold pieces of the plaintext themselves. `offset` is that of the
+ * plaintext, a multiple of STOCKADE_CHUNK_BYTES; so is `length`, unless the piece ends where the plaintext does. Then, and
+ * only then, the last chunk is part of it, which is shorter and may be empty: a plaintext of whole chunks is followed by an
+ * empty one. The chunks lie in the file from beginning_length + offset / STOCKADE_CHUNK_BYTES *
+ * STOCKADE_SEALED_CHUNK_BYTES on; there are stockade_shared_sealed_length bytes of them, 0 for a piece that cannot be.
+ * `in` and `out` do not overlap. Never seal two different plaintexts at one offset of a job. */
+STOCKADE_API uint64_t stockade_shared_sealed_length(const stockade_shared_job *job, uint64_t offset, uint64_t length);
+/* Errors: NULL_POINTER, ARGUMENT (a piece that cannot be), MODE (not ENCRYPT), OVERLAP, MEMORY; with "cuda" as stockade_seal. */
+STOCKADE_API stockade_status stockade_shared_seal(const stockade_shared_job *job, uint64_t offset, const void *in,
+                                                  uint64_t length, void *out, const stockade_engine *engine);
+/* `in` holds the chunks, stockade_shared_sealed_length bytes; `out` gets `length` bytes of plaintext, zeros on an error.
+ * `fault` may be null. Errors: as stockade_shared_seal, and MODE (ENCRYPT), CHUNK. */
+STOCKADE_API stockade_status stockade_shared_unseal(const stockade_shared_job *job, uint64_t offset, const void *in,
+                                                    uint64_t length, void *out, const stockade_engine *engine,
+                                                    stockade_fault *fault);
+
 /* ---- headers ---------------------------------------------------------------------------------------------------- */
 
 /* The header of a Stockade file, read but not authenticated: for this a key is needed. */
@@ -718,7 +872,8 @@ STOCKADE_API stockade_status stockade_rsa_key_write_public(const stockade_rsa_ke
 /* ---- RSA, one operation ----------------------------------------------------------------------------------------- */
 
 /* Private operations are blinded, and checked against the public key before their result is released (RSA_FAULT).
- * Engines compute RSA on the CPU's cores, "cuda" and "hybrid" too. A private key does everything; a public one, where a
+ * Engines compute RSA on the CPU's cores, "cuda" and "hybrid" too, and with two threads or more may give the two halves of
+ * one private operation a thread each. A private key does everything; a public one, where a
  * private one is needed, ends with KEY_NOT_PRIVATE. */
 
 typedef enum stockade_rsa_padding {
@@ -851,21 +1006,22 @@ STOCKADE_API stockade_status stockade_rsa_decrypt_many(stockade_rsa_item *items,
 /* ---- RSA, requests as they come --------------------------------------------------------------------------------- */
 
 /* Collects the signatures and decryptions that a server's threads ask for one by one, and computes them in batches on
- * threads of its own, as many as the engine has. While nothing is being computed a request never waits: it runs at
- * once, alone if it is alone. While something is, further requests gather until they fill a batch, the oldest of them
- * has waited for the deadline, or a thread has nothing else left to do. A process that is forked while it has one
- * cannot use it in the child. */
+ * threads of its own, as many as the engine has. A request never waits while a thread has nothing to do: it runs at once,
+ * alone if it is alone. Where all threads are busy, requests gather, and the next thread that is free takes up to a batch of
+ * them. With a deadline, requests also gather while anything is being computed, until they fill a batch or the oldest of
+ * them has waited for so long: that takes fewer cores, and longer. A process that is forked while it has a queue cannot use it
+ * in the child. */
 typedef struct stockade_rsa_queue stockade_rsa_queue;
 
 typedef struct stockade_rsa_queue_options {
   uint64_t struct_size;          /* sizeof(stockade_rsa_queue_options) */
   uint32_t largest_batch;        /* requests; 0 for 8; at most 4,096 */
-  uint32_t deadline_us;          /* microseconds that a request waits for others; 0: never; at most 10,000,000 */
+  uint32_t deadline_us;          /* microseconds that a request may wait for others; 0: none; at most 10,000,000 */
   stockade_rsa_options padding;  /* of all requests; copied, with its label. All zeros means the defaults */
 } stockade_rsa_queue_options;
 
-/* `options` may be null for {sizeof(stockade_rsa_queue_options)} and zeros, but a deadline of 200 microseconds. The
- * engine may be freed afterwards. Errors: NULL_POINTER, ARGUMENT, UNKNOWN_NAME, those of a bad environment, MEMORY
+/* `options` may be null for {sizeof(stockade_rsa_queue_options)} and zeros. The engine may be freed
+ * afterwards. Errors: NULL_POINTER, ARGUMENT, UNKNOWN_NAME, those of a bad environment, MEMORY
  * (also: no thread can be made). */
 STOCKADE_API stockade_status stockade_rsa_queue_create(stockade_rsa_queue **queue,
                                                        const stockade_rsa_queue_options *options,

@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <concepts>
 #include <cstddef>
@@ -24,6 +25,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <ranges>
 #include <span>
 #include <stdexcept>
@@ -459,6 +461,56 @@ inline std::string key_id(ByteView key) {
   return id;
 }
 
+// A key of another type than RSA: KEY_TYPE. type() names it, such as "EC".
+class KeyTypeError : public Error {
+ public:
+  explicit KeyTypeError(const char* type) : Error(STOCKADE_ERROR_KEY_TYPE), type_(type) {}
+  const std::string& type() const noexcept { return type_; }
+
+ private:
+  std::string type_;
+};
+
+// How the file of an RSA key is read.
+struct RsaReading {
+  bool legacy = false;                           // public keys from 1,024 bits on, which only verify
+  std::function<std::string()> passphrase = {};  // asked once, if the key is encrypted
+  const char* force = nullptr;                   // such as "bignum:avx2"
+};
+
+namespace detail {
+
+// Calls function(native) with the reading as the C interface takes it.
+template <typename Function>
+void with_rsa_reading(const RsaReading& reading, Function&& function) {
+  struct Call : Callbacks {
+    const RsaReading& reading;
+    explicit Call(const RsaReading& wish) : reading(wish) {}
+  } call(reading);
+  stockade_rsa_reading native = {};
+  native.struct_size = sizeof native;
+  native.legacy = reading.legacy ? 1 : 0;
+  native.force = reading.force;
+  native.ask_context = &call;
+  if (reading.passphrase) {
+    native.ask = [](void* context, void* out, std::uint64_t size) {
+      Call& who = *static_cast<Call*>(context);
+      return who.guard(std::int64_t{-1}, [&] {
+        const std::string answer = who.reading.passphrase();
+        if (answer.size() > size) return std::int64_t{-1};
+        answer.copy(static_cast<char*>(out), answer.size());
+        return static_cast<std::int64_t>(answer.size());
+      });
+    };
+  }
+  const stockade_status status = function(native);
+  call.rethrow();
+  if (status == STOCKADE_ERROR_KEY_TYPE) throw KeyTypeError(native.type);
+  require(status);
+}
+
+}  // namespace detail
+
 // Who shall be able to open a file, or by whom one is to be opened. Movable; shared by threads once it is complete.
 class Keyring {
  public:
@@ -478,12 +530,29 @@ class Keyring {
     require(stockade_keyring_add_passphrase(handle_.get(), passphrase.data(), passphrase.size(), work_factor));
     return *this;
   }
+  // An RSA key from a file in memory, whatever form it has: for a public one files can be made, a private one opens them
+  // too. `id` (may be null) gets the 22 characters by which a header calls it. KeyTypeError for keys of other types.
+  Keyring& add_rsa_public(ByteView file, const RsaReading& reading = {}, std::string* id = nullptr) {
+    return add_rsa(stockade_keyring_add_rsa_public, file, reading, id);
+  }
+  Keyring& add_rsa_private(ByteView file, const RsaReading& reading = {}, std::string* id = nullptr) {
+    return add_rsa(stockade_keyring_add_rsa_private, file, reading, id);
+  }
   const stockade_keyring* handle() const noexcept { return handle_.get(); }
 
  private:
   struct Free {
     void operator()(stockade_keyring* keyring) const noexcept { stockade_keyring_free(keyring); }
   };
+  Keyring& add_rsa(decltype(&stockade_keyring_add_rsa_public) function, ByteView file, const RsaReading& reading,
+                   std::string* id) {
+    char name[23] = {};
+    detail::with_rsa_reading(reading, [&](stockade_rsa_reading& native) {
+      return function(handle_.get(), file.data(), file.size(), &native, name);
+    });
+    if (id != nullptr) *id = name;
+    return *this;
+  }
   std::unique_ptr<stockade_keyring, Free> handle_;
 };
 
@@ -768,6 +837,154 @@ inline FileResult verify_file(int in_fd, const Format& format, const FileOptions
   return job.conclude(stockade_file_verify_fd(in_fd, &native, job.native(), engine.handle()));
 }
 
+// What a SharedJob is about.
+enum class SharedKind : std::underlying_type_t<stockade_shared_kind> {
+  encrypt = STOCKADE_SHARED_ENCRYPT,
+  decrypt = STOCKADE_SHARED_DECRYPT,
+  verify = STOCKADE_SHARED_VERIFY
+};
+
+// stockade_shared_options says what these mean.
+struct SharedOptions {
+  SharedKind kind = SharedKind::encrypt;
+  std::uint32_t processes = 1;
+  std::uint64_t slice_bytes = 0;
+  std::uint64_t plain_length = 0;
+  int journal_fd = -1;
+  const Keyring* journal_keyring = nullptr;
+};
+
+struct SharedWork {
+  int in_fd = -1, out_fd = -1, journal_fd = -1;
+  std::function<std::optional<std::uint64_t>()> next;  // the slice to do next, or none
+  Progress progress = {};
+  std::uint64_t total = 0;                // for `progress`: bytes of input that are expected
+  std::vector<Damage>* damage = nullptr;  // verify: all that is damaged is added to it
+};
+
+struct SharedResult {
+  std::uint64_t slices, in_length, out_length;
+};
+
+// One Stockade file by many processes; stockade.h says how they go about it.
+class SharedJob {
+ public:
+  SharedJob(int in_fd, int out_fd, const Format& format, const SharedOptions& options, const Engine& engine = {}) {
+    stockade_shared_options wish = {};
+    wish.struct_size = sizeof wish;
+    wish.kind = static_cast<stockade_shared_kind>(options.kind);
+    wish.processes = options.processes;
+    wish.slice_bytes = options.slice_bytes;
+    wish.plain_length = options.plain_length;
+    wish.journal_fd = options.journal_fd;
+    wish.journal_keyring = options.journal_keyring == nullptr ? nullptr : options.journal_keyring->handle();
+    const stockade_format native = format.native();
+    stockade_shared_job* made = nullptr;
+    stockade_fault fault = {};
+    require(stockade_shared_create(&made, in_fd, out_fd, &native, &wish, engine.handle(), &fault), fault);
+    handle_.reset(made);
+  }
+  static SharedJob from_journal(int journal_fd, const Keyring& keyring, std::uint32_t max_work_factor = 0) {
+    stockade_shared_job* made = nullptr;
+    stockade_fault fault = {};
+    require(stockade_shared_open_journal(&made, journal_fd, keyring.handle(), max_work_factor, &fault), fault);
+    return SharedJob(made);
+  }
+  // The STOCKADE_SHARED_TERMS_BYTES bytes of a job in another process, its file key among them.
+  using Terms = std::array<std::byte, STOCKADE_SHARED_TERMS_BYTES>;
+  static SharedJob from_terms(const Terms& terms) {
+    stockade_shared_job* made = nullptr;
+    require(stockade_shared_import(&made, terms.data()));
+    return SharedJob(made);
+  }
+  void write_terms(Terms& terms) const { require(stockade_shared_export(handle_.get(), terms.data())); }
+
+  stockade_shared_info info() const {
+    stockade_shared_info info = {};
+    require(stockade_shared_info_get(handle_.get(), &info));
+    return info;
+  }
+
+  // Does slices until there is no next one. Throws what a callback has thrown, else Error; verify throws the first damage
+  // after it has found all.
+  SharedResult run(const SharedWork& work, const Engine& engine = {}) const {
+    struct Call : detail::Callbacks {
+      const SharedWork& work;
+      explicit Call(const SharedWork& given) : work(given) {}
+    } call(work);
+    stockade_shared_work native = {};
+    native.struct_size = sizeof native;
+    native.in_fd = work.in_fd;
+    native.out_fd = work.out_fd;
+    native.journal_fd = work.journal_fd;
+    native.total = work.total;
+    native.next_context = native.progress_context = native.damage_context = &call;
+    native.next = [](void* context) {
+      Call& who = *static_cast<Call*>(context);
+      return who.guard(std::uint64_t{STOCKADE_NO_SLICE}, [&] { return who.work.next().value_or(STOCKADE_NO_SLICE); });
+    };
+    if (work.progress) {
+      native.progress = [](void* context, std::uint64_t done, std::uint64_t total) {
+        Call& who = *static_cast<Call*>(context);
+        return who.guard(1, [&] { return who.work.progress(done, total) ? 0 : 1; });
+      };
+    }
+    if (work.damage != nullptr) {
+      native.damage = [](void* context, std::uint64_t chunk, std::uint64_t count, std::uint64_t offset,
+                         std::uint64_t length) {
+        Call& who = *static_cast<Call*>(context);
+        return who.guard(1, [&] {
+          who.work.damage->push_back({chunk, count, offset, length});
+          return 0;
+        });
+      };
+    }
+    const stockade_status status = stockade_shared_run(handle_.get(), &native, engine.handle());
+    call.rethrow();
+    require(status, native.fault);
+    return {native.slices, native.in_length, native.out_length};
+  }
+
+  // The slices that the journal does not have, ascending.
+  std::vector<std::uint64_t> missing(int journal_fd) const {
+    std::vector<std::uint64_t> slices(info().slices);
+    std::uint64_t count = 0;
+    require(stockade_shared_missing(handle_.get(), journal_fd, slices.data(), slices.size(), &count));
+    slices.resize(count);
+    return slices;
+  }
+  // Throws unless the output is complete.
+  void check(int out_fd, int journal_fd = -1) const {
+    stockade_fault fault = {};
+    require(stockade_shared_check(handle_.get(), out_fd, journal_fd, &fault), fault);
+  }
+
+  // Chunks in memory, of a piece of the plaintext from `offset` on. `out` is as long as sealed_length says, or `in` is.
+  std::uint64_t sealed_length(std::uint64_t offset, std::uint64_t length) const noexcept {
+    return stockade_shared_sealed_length(handle_.get(), offset, length);
+  }
+  void seal(std::uint64_t offset, ByteView in, MutableByteView out, const Engine& engine = {}) const {
+    if (out.size() < sealed_length(offset, in.size())) throw Error(STOCKADE_ERROR_OUTPUT_SIZE);
+    require(stockade_shared_seal(handle_.get(), offset, in.data(), in.size(), out.data(), engine.handle()));
+  }
+  void unseal(std::uint64_t offset, ByteView in, MutableByteView out, const Engine& engine = {}) const {
+    if (in.size() != sealed_length(offset, out.size())) throw Error(STOCKADE_ERROR_ARGUMENT);
+    stockade_fault fault = {};
+    require(stockade_shared_unseal(handle_.get(), offset, in.data(), out.size(), out.data(), engine.handle(), &fault),
+            fault);
+  }
+
+  const stockade_shared_job* handle() const noexcept { return handle_.get(); }
+
+ private:
+  struct Free {
+    void operator()(stockade_shared_job* job) const noexcept { stockade_shared_free(job); }
+  };
+  explicit SharedJob(stockade_shared_job* made) noexcept : handle_(made) {}
+
+  std::unique_ptr<stockade_shared_job, Free> handle_;
+};
+
 struct Stanza {
   std::string kind;       // such as "key", "scrypt", "pad"
   std::string arguments;  // separated by single spaces
@@ -851,22 +1068,6 @@ void for_each(std::uint64_t count, Item&& item, const Engine& engine = {}) {
 }
 
 // ---- RSA ----
-
-// A key of another type than RSA: KEY_TYPE. type() names it, such as "EC".
-class KeyTypeError : public Error {
- public:
-  explicit KeyTypeError(const char* type) : Error(STOCKADE_ERROR_KEY_TYPE), type_(type) {}
-  const std::string& type() const noexcept { return type_; }
-
- private:
-  std::string type_;
-};
-
-struct RsaReading {
-  bool legacy = false;                           // public keys from 1,024 bits on, which only verify
-  std::function<std::string()> passphrase = {};  // asked once, if the key is encrypted
-  const char* force = nullptr;                   // such as "bignum:avx2"
-};
 
 // Padding of signatures and of encryption, in which nothing that is left as it is means PSS or OAEP with SHA-256.
 struct RsaPadding {
@@ -977,31 +1178,9 @@ class RsaKey {
   explicit RsaKey(stockade_rsa_key* made) noexcept : handle_(made) {}
 
   static RsaKey read(ReadFn function, ByteView file, const RsaReading& reading) {
-    struct Call : detail::Callbacks {
-      const RsaReading& reading;
-      explicit Call(const RsaReading& wish) : reading(wish) {}
-    } call(reading);
-    stockade_rsa_reading native = {};
-    native.struct_size = sizeof native;
-    native.legacy = reading.legacy ? 1 : 0;
-    native.force = reading.force;
-    native.ask_context = &call;
-    if (reading.passphrase) {
-      native.ask = [](void* context, void* out, std::uint64_t size) {
-        Call& who = *static_cast<Call*>(context);
-        return who.guard(std::int64_t{-1}, [&] {
-          const std::string answer = who.reading.passphrase();
-          if (answer.size() > size) return std::int64_t{-1};
-          answer.copy(static_cast<char*>(out), answer.size());
-          return static_cast<std::int64_t>(answer.size());
-        });
-      };
-    }
     stockade_rsa_key* made = nullptr;
-    const stockade_status status = function(&made, file.data(), file.size(), &native);
-    call.rethrow();
-    if (status == STOCKADE_ERROR_KEY_TYPE) throw KeyTypeError(native.type);
-    require(status);
+    detail::with_rsa_reading(
+        reading, [&](stockade_rsa_reading& native) { return function(&made, file.data(), file.size(), &native); });
     return RsaKey(made);
   }
 
@@ -1051,7 +1230,7 @@ inline void rsa_decrypt_many(std::span<stockade_rsa_item> items, const RsaPaddin
 // Signatures and decryptions as a server's threads ask for them, computed in batches. Ends when all are done.
 class RsaQueue {
  public:
-  explicit RsaQueue(const RsaPadding& padding = {}, std::uint32_t largest_batch = 0, std::uint32_t deadline_us = 200,
+  explicit RsaQueue(const RsaPadding& padding = {}, std::uint32_t largest_batch = 0, std::uint32_t deadline_us = 0,
                     const Engine& engine = {}) {
     const stockade_rsa_queue_options options = {sizeof options, largest_batch, deadline_us, padding.native()};
     stockade_rsa_queue* made = nullptr;

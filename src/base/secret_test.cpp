@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/sanitizers.h"
+
 namespace stockade {
 namespace {
 
@@ -66,17 +68,7 @@ TEST(SecretBuffer, StartsEmpty) {
 constexpr size_t impossible = std::numeric_limits<size_t>::max() / 2;
 
 // The sanitizers' allocators end the program where others return null.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool allocation_may_fail = false;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-constexpr bool allocation_may_fail = false;
-#else
-constexpr bool allocation_may_fail = true;
-#endif
-#else
-constexpr bool allocation_may_fail = true;
-#endif
+constexpr bool allocation_may_fail = !STOCKADE_ADDRESS_SANITIZER && !STOCKADE_THREAD_SANITIZER;
 
 TEST(SecretBuffer, SaysThatMemoryIsShort) {
   if (!allocation_may_fail) GTEST_SKIP() << "a failed allocation ends the program under a sanitizer";

@@ -28,6 +28,7 @@ struct DoubleFma {
   static constexpr uint32_t lanes = 4;
   static constexpr uint32_t width = 6;
   static constexpr uint32_t widest_window = 5;
+  static constexpr bool doubles_sums = false;
 
   struct Column {
     T lo;
@@ -82,7 +83,10 @@ struct DoubleFma {
         : "x"(x), "m"(y));
   }
   STOCKADE_INLINE T high(const Column& c) const { return _mm256_sub_pd(c.hi, base); }
-  STOCKADE_INLINE static T doubled(T x) { return _mm256_add_pd(x, x); }
+  STOCKADE_INLINE static const T* doubled(const T* a, uint32_t digits, T* out) {
+    for (uint32_t i = 0; i < digits; ++i) out[i] = _mm256_add_pd(a[i], a[i]);
+    return out;
+  }
   STOCKADE_INLINE static void twice(Column&) {}
   // The multiple of 2^s next to value.
   STOCKADE_INLINE T upper(T value) const { return _mm256_sub_pd(_mm256_add_pd(value, base), base); }
@@ -105,7 +109,8 @@ struct DoubleFma {
     return _mm256_fmadd_pd(low, inverse, _mm256_sub_pd(base, hi));
   }
   // All quotients at once, as the product of the settled digits and -1/n modulo 2^(s·W): one after the other they would
-  // wait for one another for longer. What digits + q·n, a multiple of 2^(s·W), leaves above is added to the carry.
+  // wait for one another for longer. digits + q·n is a multiple of 2^(s·W), so that its two highest columns, rounded,
+  // tell what it leaves above: fewer than 8 roundings of sums below 2^(2s+1) are off by less than 2^(2s-50).
   template <uint32_t W>
   STOCKADE_INLINE void finish(const Column (&c)[W], T& carry, const T* n, const T* inverse, T (&q)[W]) const {
     T low[W];
@@ -116,16 +121,13 @@ struct DoubleFma {
     T dropped = zero();
     settle(product_columns, dropped, q);
 
-    clear<DoubleFma, W>(*this, product_columns);
+    T sums[2] = {_mm256_mul_pd(q[0], n[W - 2]), _mm256_fmadd_pd(q[0], n[W - 1], low[W - 1])};
 #pragma GCC unroll 8
-    for (uint32_t j = 0; j < W; ++j) product_columns[j].lo = low[j];
-    add_rising<DoubleFma, W>(*this, product_columns, q, n, 0);
-    T value = product_columns[0].lo;
-#pragma GCC unroll 8
-    for (uint32_t j = 1; j < W; ++j) {
-      value = _mm256_fmadd_pd(value, down, _mm256_fmadd_pd(high(product_columns[j - 1]), down, product_columns[j].lo));
+    for (uint32_t i = 1; i < W; ++i) {
+      if (i < W - 1) sums[0] = _mm256_fmadd_pd(q[i], n[W - 2 - i], sums[0]);
+      sums[1] = _mm256_fmadd_pd(q[i], n[W - 1 - i], sums[1]);
     }
-    carry = _mm256_fmadd_pd(_mm256_add_pd(value, high(product_columns[W - 1])), down, carry);
+    carry = _mm256_fmadd_pd(upper(_mm256_fmadd_pd(sums[0], down, sums[1])), down, carry);
   }
 
   // Words below 2^s to balanced digits; the highest one is below 2^(s-1) by then.
@@ -173,8 +175,7 @@ struct DoubleFma {
     for (uint32_t entry = 0; entry < entries; ++entry) {
       const T here = _mm256_castsi256_pd(_mm256_cmpeq_epi64(index, _mm256_set1_epi64x(entry)));
 #pragma GCC unroll 8
-      for (uint32_t i = 0; i < step; ++i)
-        found[i] = _mm256_or_pd(found[i], _mm256_and_pd(table[entry * digits + i], here));
+      for (uint32_t i = 0; i < step; ++i) found[i] = _mm256_blendv_pd(found[i], table[entry * digits + i], here);
     }
 #pragma GCC unroll 8
     for (uint32_t i = 0; i < step; ++i) out[i] = found[i];

@@ -21,6 +21,7 @@ struct Ifma {
   static constexpr uint32_t lanes = 8;
   static constexpr uint32_t width = 5;
   static constexpr uint32_t widest_window = 4;  // 5 gains nothing and takes 40 KB at 1,024 bits
+  static constexpr bool doubles_sums = true;    // twice a digit would not be one
 
   struct Column {
     T lo;
@@ -53,7 +54,7 @@ struct Ifma {
     c.lo = _mm512_madd52lo_epu64(c.lo, x, y);
     c.hi = _mm512_madd52hi_epu64(c.hi, x, y);
   }
-  STOCKADE_INLINE static T doubled(T x) { return x; }  // twice a digit would not be one
+  static const T* doubled(const T* a, uint32_t, T*) { return a; }
   STOCKADE_INLINE static void twice(Column& c) {
     c.lo = _mm512_add_epi64(c.lo, c.lo);
     c.hi = _mm512_add_epi64(c.hi, c.hi);

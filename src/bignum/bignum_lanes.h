@@ -17,7 +17,8 @@
 // V provides
 //   T (the register), lanes, width, widest_window (of an exponent, so that the table of powers stays near)
 //   shape(modulus), least_lanes(shape) (fewer powers are faster by `few`), few; Entered (alive while V computes)
-//   V(s); Column {lo, hi}, empty, product; to double products, `doubled` of a factor or `twice` of a sum, as V can
+//   V(s); Column {lo, hi}, empty, product
+//   doubles_sums: to double products, `twice` of a sum, or else `doubled` of all digits of a factor
 //   settle (columns and a carry to digits and a carry), finish (the last block to the digits q and the carry beyond)
 //   zero, one, sum; quotient (-value/n modulo 2^s, from -1/n)
 //   admit (words below 2^s to digits), release (digits to signed words with a value from 0 to below 4n)
@@ -52,16 +53,17 @@ struct Modulo {
   T* fold;     // `digits`: 2^(-s·width) mod n
   T* inverse;  // `width`: -1/n modulo 2^(s·width)
   T* q;        // `digits`, and `width` zeros before them
+  T* twice;    // `digits`: of a factor that is squared
 };
 
 // ---- sums of products: column[j] += ... for 0 <= j < W ----
 
 // x[i]·y[j - i] for from <= i < to.
-template <class V, uint32_t W, bool Doubled = false>
+template <class V, uint32_t W>
 STOCKADE_INLINE void add_rows(const V& v, typename V::Column (&column)[W], const typename V::T* x,
                               const typename V::T* y, int32_t from, int32_t to) {
   for (int32_t i = from; i < to; ++i) {
-    const typename V::T factor = Doubled ? v.doubled(x[i]) : x[i];
+    const typename V::T factor = x[i];
 #pragma GCC unroll 8
     for (uint32_t j = 0; j < W; ++j) v.product(column[j], factor, y[static_cast<int32_t>(j) - i]);
   }
@@ -80,12 +82,12 @@ STOCKADE_INLINE void add_rising(const V& v, typename V::Column (&column)[W], con
 }
 
 // x[i]·y_end[j - i - 1] for j <= i <= W - 2: the corner where y ends.
-template <class V, uint32_t W, bool Doubled = false>
+template <class V, uint32_t W>
 STOCKADE_INLINE void add_falling(const V& v, typename V::Column (&column)[W], const typename V::T* x,
                                  const typename V::T* y_end) {
 #pragma GCC unroll 8
   for (uint32_t i = 0; i + 1 < W; ++i) {
-    const typename V::T factor = Doubled ? v.doubled(x[i]) : x[i];
+    const typename V::T factor = x[i];
 #pragma GCC unroll 8
     for (uint32_t j = 0; j <= i; ++j)
       v.product(column[j], factor, y_end[static_cast<int32_t>(j) - static_cast<int32_t>(i) - 1]);
@@ -118,14 +120,16 @@ struct Product {
 template <class V>
 struct Square {
   const typename V::T* a;
+  const typename V::T* twice;  // V::doubled(a)
 
   // a[m+x]·a[m+y] with x + y = j + P, where k = 2m + P; those with x < P came with the rows.
   template <uint32_t W, uint32_t P>
   STOCKADE_INLINE void add_middle(const V& v, typename V::Column (&column)[W], uint32_t k) const {
     const typename V::T* const middle = a + k / 2;
+    const typename V::T* const middle_twice = twice + k / 2;
 #pragma GCC unroll 8
     for (uint32_t x = P; 2 * x < W - 1 + P; ++x) {
-      const typename V::T factor = v.doubled(middle[x]);
+      const typename V::T factor = middle_twice[x];
 #pragma GCC unroll 8
       for (uint32_t j = 2 * x + 1 - P; j < W; ++j) v.product(column[j], factor, middle[j + P - x]);
     }
@@ -134,14 +138,18 @@ struct Square {
 #pragma GCC unroll 8
     for (uint32_t j = P; j < W; j += 2) v.product(column[j], middle[(j + P) / 2], middle[(j + P) / 2]);
   }
+  // Sums that get doubled must be complete by then. Otherwise the corner comes first: its chains of sums are long, and
+  // the rows hide them.
   template <uint32_t W>
   STOCKADE_INLINE void add_from(const V& v, typename V::Column (&column)[W], uint32_t k, int32_t from) const {
-    add_rows<V, W, true>(v, column, a, a + k, from, static_cast<int32_t>((k + 1) / 2));
+    const auto to = static_cast<int32_t>((k + 1) / 2);
+    if constexpr (V::doubles_sums) add_rows<V, W>(v, column, twice, a + k, from, to);
     if (k % 2 == 0) {
       add_middle<W, 0>(v, column, k);
     } else {
       add_middle<W, 1>(v, column, k);
     }
+    if constexpr (!V::doubles_sums) add_rows<V, W>(v, column, twice, a + k, from, to);
   }
   template <uint32_t W>
   STOCKADE_INLINE void low(const V& v, typename V::Column (&column)[W], uint32_t k) const {
@@ -149,17 +157,17 @@ struct Square {
   }
   template <uint32_t W>
   STOCKADE_INLINE void high(const V& v, typename V::Column (&column)[W], uint32_t k, uint32_t digits) const {
-    add_falling<V, W, true>(v, column, a + (k - digits + 1), a + digits);
+    add_falling<V, W>(v, column, twice + (k - digits + 1), a + digits);
     add_from<W>(v, column, k, static_cast<int32_t>(k - digits + W));
   }
   template <uint32_t W>
   STOCKADE_INLINE void top(const V& v, typename V::Column (&column)[W], uint32_t digits) const {
     const typename V::T* const last = a + (digits - 1);
+    const typename V::T* const last_twice = twice + (digits - 1);
 #pragma GCC unroll 8
     for (uint32_t j = 0; j + 2 < W; ++j) {
 #pragma GCC unroll 8
-      for (uint32_t x = 0; 2 * x < W - 2 - j; ++x)
-        v.product(column[j], v.doubled(*(last - x)), *(last - (W - 2 - j - x)));
+      for (uint32_t x = 0; 2 * x < W - 2 - j; ++x) v.product(column[j], *(last_twice - x), *(last - (W - 2 - j - x)));
     }
 #pragma GCC unroll 8
     for (uint32_t j = 0; j + 2 < W; ++j) v.twice(column[j]);
@@ -170,6 +178,10 @@ struct Square {
 };
 
 // ---- Montgomery products ----
+//
+// Code stays small: square and multiply, used in turn, slow down with it, each alone hardly. What lost on row avx2
+// (AMD Zen 5, 2026-11-22, 1,024 bits): the first high block's products between the steps of V::finish (a tenth), rows
+// unrolled by two (a tenth), `digits` a constant (a tenth; unrolled, more), blocks of seven columns (a twentieth).
 
 template <class V, uint32_t W>
 STOCKADE_INLINE void clear(const V& v, typename V::Column (&column)[W]) {
@@ -212,18 +224,16 @@ STOCKADE_INLINE void high_block(const Modulo<V>& m, const Source& source, uint32
   const uint32_t digits = m.digits;
   typename V::Column column[W];
   clear<V, W>(m.v, column);
-  source.template high<W>(m.v, column, k, digits);
   const int32_t first = static_cast<int32_t>(k - digits) - static_cast<int32_t>(V::width);
-  if (k > digits) add_falling<V, W>(m.v, column, m.q + (first + 1), m.fold + digits);
+  // See Square::add_from for the order.
+  if (!V::doubles_sums && k > digits) add_falling<V, W>(m.v, column, m.q + (first + 1), m.fold + digits);
+  source.template high<W>(m.v, column, k, digits);
+  if (V::doubles_sums && k > digits) add_falling<V, W>(m.v, column, m.q + (first + 1), m.fold + digits);
   const int32_t from = first + static_cast<int32_t>(W);
   add_rows<V, W>(m.v, column, m.q, m.fold + (k - V::width), from > 0 ? from : 0,
                  static_cast<int32_t>(digits - V::width));
-#pragma GCC unroll 8
-  for (uint32_t i = 0; i < V::width; ++i) {
-    const typename V::T factor = m.q[digits - V::width + i];
-#pragma GCC unroll 8
-    for (uint32_t j = 0; j < W; ++j) m.v.product(column[j], factor, m.n[k - digits + V::width + j - i]);
-  }
+  add_rows<V, W>(m.v, column, m.q + (digits - V::width), m.n + (k - digits + V::width), 0,
+                 static_cast<int32_t>(V::width));
   typename V::T digit[W];
   m.v.settle(column, carry, digit);
   put<V, W>(digit, out + (k - digits));
@@ -244,7 +254,8 @@ STOCKADE_INLINE void top_block(const Modulo<V>& m, const Source& source, typenam
   put<V, W>(digit, out + (digits - W));
 }
 
-// What `digits` leaves modulo the width is one narrow block, the first of the low and of the high columns.
+// What `digits` leaves modulo the width is one narrow block, the first of the low columns and the last but one of the
+// high ones: where columns are short, because few columns make long chains.
 template <class V, uint32_t W, class Source>
 STOCKADE_INLINE void narrow_low_block(const Modulo<V>& m, const Source& source, uint32_t rest, typename V::T& carry) {
   if constexpr (W < V::width) {
@@ -256,7 +267,7 @@ template <class V, uint32_t W, class Source>
 STOCKADE_INLINE void narrow_high_block(const Modulo<V>& m, const Source& source, uint32_t rest, typename V::T& carry,
                                        typename V::T* out) {
   if constexpr (W < V::width) {
-    if (rest == W) return high_block<V, W>(m, source, m.digits, carry, out);
+    if (rest == W) return high_block<V, W>(m, source, 2 * m.digits - V::width - W, carry, out);
     narrow_high_block<V, W + 1>(m, source, rest, carry, out);
   }
 }
@@ -269,8 +280,10 @@ STOCKADE_INLINE void montgomery(const Modulo<V>& m, const Source& source, typena
   typename V::T carry = m.v.zero();
   narrow_low_block<V, 1>(m, source, rest, carry);
   for (uint32_t k = rest; k < digits; k += width) low_block<V, width>(m, source, k, carry);
+  for (uint32_t k = digits; k < 2 * digits - width - rest; k += width) {
+    high_block<V, width>(m, source, k, carry, out);
+  }
   narrow_high_block<V, 1>(m, source, rest, carry, out);
-  for (uint32_t k = digits + rest; k < 2 * digits - width; k += width) high_block<V, width>(m, source, k, carry, out);
   top_block(m, source, carry, out);
 }
 
@@ -282,7 +295,7 @@ template <class V>
 
 template <class V>
 [[gnu::noinline]] void square(const Modulo<V>& m, const typename V::T* a, typename V::T* out) {
-  montgomery<V>(m, Square<V>{a}, out);
+  montgomery<V>(m, Square<V>{a, m.v.doubled(a, m.digits, m.twice)}, out);
 }
 
 // inverse and fold, by `width` single steps of Montgomery's reduction of 1: the quotients are the one, what is left is
@@ -392,49 +405,34 @@ void store(const Modulo<V>& m, const Shape& shape, typename V::T* a, const Power
 // Public exponents up to this length go bit by bit, without a scan.
 constexpr uint32_t short_exponent = 64;
 
-// As many tasks of one shape as V has lanes, or fewer.
+// Powers of one shape and one length of exponents: as many tasks at a time as V has lanes, or fewer. What comes of the
+// moduli alone is kept for the next tasks, which often are about the same ones.
 template <class V>
 class LanePowers {
   using T = typename V::T;
 
  public:
-  LanePowers(const Shape& shape, const Power* tasks, uint32_t count, bool exponents_public)
-      : shape_(shape), tasks_(tasks), count_(count) {
-    for (uint32_t i = 0; i < count; ++i) {
-      if (tasks[i].exponent_bits > exponent_bits_) exponent_bits_ = tasks[i].exponent_bits;
-    }
-    by_bits_ = exponents_public && exponent_bits_ <= short_exponent;
-    width_ = by_bits_ ? 1 : window_bits(exponent_bits_);
-    if (width_ > V::widest_window) width_ = V::widest_window;
-    exponent_limbs_ = exponent_bits_ / limb_bits + 2;
+  LanePowers(const Shape& shape, uint32_t exponent_bits, bool exponents_public)
+      : shape_(shape),
+        exponent_bits_(exponent_bits),
+        exponent_limbs_(exponent_bits / limb_bits + 2),
+        width_(window_of(exponent_bits, exponents_public)),
+        by_bits_(goes_by_bits(exponent_bits, exponents_public)),
+        scratch_(size_t{vectors()} * V::lanes) {
+    if (scratch_.words != nullptr) share_out();
   }
+  LanePowers(const LanePowers&) = delete;
+  LanePowers& operator=(const LanePowers&) = delete;
 
-  Status run() {
-    const uint32_t digits = shape_.digits;
-    const uint32_t last_vectors = (2 * (shape_.limbs + 1) + V::lanes - 1) / V::lanes;
-    const uint32_t vectors = (6 + entries()) * digits + 2 * V::width + exponent_limbs_ + last_vectors;
-    Scratch scratch(size_t{vectors} * V::lanes);
-    if (scratch.words == nullptr) return STOCKADE_ERROR_MEMORY;
+  bool has_memory() const { return scratch_.words != nullptr; }
+
+  // The tasks' exponents have at most as many bits as the constructor was told.
+  void run(const Power* tasks, uint32_t count) {
+    tasks_ = tasks;
+    count_ = count;
     const typename V::Entered entered;
-
-    T* next = reinterpret_cast<T*>(scratch.words);
-    const auto take = [&next](uint32_t size) {
-      T* const taken = next;
-      next += size;
-      return taken;
-    };
     m_.v = V(shape_.radix_bits);
-    m_.digits = digits;
-    m_.n = take(digits);
-    m_.fold = take(digits);
-    m_.inverse = take(V::width);
-    m_.q = take(V::width + digits) + V::width;
-    rr_ = take(digits);
-    power_ = take(digits);
-    factor_ = take(digits);
-    exponents_ = take(exponent_limbs_);
-    table_ = take(entries() * digits);
-    load_modulus();
+    if (!has_same_moduli()) load_modulus();
     load_exponents();
     fill_table();
     if (by_bits_) {
@@ -442,11 +440,54 @@ class LanePowers {
     } else {
       power_by_windows();
     }
-    store(m_, shape_, power_, tasks_, count_, lane_words<V>(next));
-    return STOCKADE_OK;
+    store(m_, shape_, power_, tasks_, count_, last_);
   }
 
  private:
+  static bool goes_by_bits(uint32_t exponent_bits, bool exponents_public) {
+    return exponents_public && exponent_bits <= short_exponent;
+  }
+  static uint32_t window_of(uint32_t exponent_bits, bool exponents_public) {
+    const uint32_t width = goes_by_bits(exponent_bits, exponents_public) ? 1 : window_bits(exponent_bits);
+    return width < V::widest_window ? width : V::widest_window;
+  }
+  uint32_t vectors() const {
+    const uint32_t last = (2 * (shape_.limbs + 1) + V::lanes - 1) / V::lanes;
+    return (7 + entries()) * shape_.digits + 2 * V::width + exponent_limbs_ + last;
+  }
+  void share_out() {
+    const uint32_t digits = shape_.digits;
+    T* next = reinterpret_cast<T*>(scratch_.words);
+    const auto take = [&next](uint32_t size) {
+      T* const taken = next;
+      next += size;
+      return taken;
+    };
+    m_.digits = digits;
+    m_.n = take(digits);
+    m_.fold = take(digits);
+    m_.inverse = take(V::width);
+    m_.q = take(V::width + digits) + V::width;
+    m_.twice = take(digits);
+    rr_ = take(digits);
+    power_ = take(digits);
+    factor_ = take(digits);
+    exponents_ = take(exponent_limbs_);
+    table_ = take(entries() * digits);
+    last_ = lane_words<V>(next);
+  }
+
+  // Whether the moduli are those of the last tasks; from now on they are.
+  bool has_same_moduli() {
+    bool same = true;
+    for (uint32_t lane = 0; lane < V::lanes; ++lane) {
+      const Montgomery* const modulus = tasks_[lane < count_ ? lane : 0].modulus;
+      same = same && modulus == moduli_[lane];
+      moduli_[lane] = modulus;
+    }
+    return same;
+  }
+
   uint32_t entries() const { return 1U << width_; }
   T* entry(uint32_t i) { return table_ + size_t{i} * shape_.digits; }
 
@@ -508,10 +549,14 @@ class LanePowers {
     }
   }
 
-  // base^i in Montgomery form.
+  // base^i in Montgomery form. Public exponents that all lanes share never ask for base^0.
   void fill_table() {
-    load_power_of_two(0, factor_);
-    multiply(m_, rr_, factor_, entry(0));
+    if (by_bits_ && agree()) {
+      for (uint32_t i = 0; i < m_.digits; ++i) entry(0)[i] = m_.v.zero();
+    } else {
+      load_power_of_two(0, factor_);
+      multiply(m_, rr_, factor_, entry(0));
+    }
     load_base(entry(1));
     multiply(m_, entry(1), rr_, entry(1));
     for (uint32_t i = 2; i < entries(); i += 2) {
@@ -551,6 +596,17 @@ class LanePowers {
     return count;
   }
 
+  // Whether the exponents are the same and not 0. Of public ones only.
+  bool agree() const {
+    uint32_t all = 0;
+    for (uint32_t bit = 0; bit < exponent_bits_; ++bit) {
+      const uint32_t count = ones(bit);
+      if (count != 0 && count != V::lanes) return false;
+      all |= count;
+    }
+    return all != 0;
+  }
+
   // Public exponents, bit by bit from the top. The last product takes the base, or 1, as it is, which leads out of
   // Montgomery form.
   void power_by_bits() {
@@ -572,13 +628,16 @@ class LanePowers {
     multiply(m_, power_, factor_, power_);
   }
 
-  const Shape& shape_;
-  const Power* tasks_;
-  uint32_t count_;
-  uint32_t exponent_bits_ = 0, exponent_limbs_, width_;
-  bool by_bits_;
+  const Shape shape_;
+  const uint32_t exponent_bits_, exponent_limbs_, width_;
+  const bool by_bits_;
+  Scratch scratch_;
+  const Power* tasks_ = nullptr;
+  uint32_t count_ = 0;
+  const Montgomery* moduli_[V::lanes] = {};
   Modulo<V> m_{};
   T *rr_ = nullptr, *power_ = nullptr, *factor_ = nullptr, *exponents_ = nullptr, *table_ = nullptr;
+  Limb* last_ = nullptr;
 };
 
 // The row: vectors as full as neighbours of one shape allow. Too small a modulus and too few powers go to V::few or,
@@ -590,22 +649,43 @@ struct LaneRow {
 
   static Status run(const Power* tasks, size_t count, bool exponents_public) {
     for (size_t done = 0; done < count;) {
-      const Power* const next = tasks + done;
-      const Shape shape = V::shape(*next->modulus);
-      uint32_t alike = 1;
-      while (alike < V::lanes && done + alike < count && V::shape(*next[alike].modulus) == shape) ++alike;
-      const Status status = run_alike(shape, next, alike, exponents_public);
+      const Shape shape = V::shape(*tasks[done].modulus);
+      size_t alike = 1;
+      while (done + alike < count && V::shape(*tasks[done + alike].modulus) == shape) ++alike;
+      const Status status = run_alike(shape, tasks + done, alike, exponents_public);
       if (status != STOCKADE_OK) return status;
       done += alike;
     }
     return STOCKADE_OK;
   }
 
-  static Status run_alike(const Shape& shape, const Power* tasks, uint32_t count, bool exponents_public) {
-    if (shape.digits >= 2 * V::width && count >= V::least_lanes(shape)) {
-      return LanePowers<V>(shape, tasks, count, exponents_public).run();
+  static Status run_alike(const Shape& shape, const Power* tasks, size_t count, bool exponents_public) {
+    const size_t rest = count % V::lanes;
+    const bool few = shape.digits < 2 * V::width, few_rest = rest != 0 && rest < V::least_lanes(shape);
+    const size_t side_by_side = few ? 0 : few_rest ? count - rest : count;
+    if (side_by_side != 0) {
+      LanePowers<V> powers(shape, longest_exponent(tasks, side_by_side), exponents_public);
+      if (!powers.has_memory()) return STOCKADE_ERROR_MEMORY;
+      for (size_t done = 0; done < side_by_side; done += V::lanes) {
+        const size_t left = side_by_side - done;
+        powers.run(tasks + done, static_cast<uint32_t>(left < V::lanes ? left : V::lanes));
+      }
     }
-    return exponents_public ? kernels_adx.modexp_public(tasks, count) : V::few(shape, tasks, count);
+    for (size_t done = side_by_side; done < count; done += V::lanes) {
+      const auto left = static_cast<uint32_t>(count - done < V::lanes ? count - done : V::lanes);
+      const Status status =
+          exponents_public ? kernels_adx.modexp_public(tasks + done, left) : V::few(shape, tasks + done, left);
+      if (status != STOCKADE_OK) return status;
+    }
+    return STOCKADE_OK;
+  }
+
+  static uint32_t longest_exponent(const Power* tasks, size_t count) {
+    uint32_t longest = 0;
+    for (size_t i = 0; i < count; ++i) {
+      if (tasks[i].exponent_bits > longest) longest = tasks[i].exponent_bits;
+    }
+    return longest;
   }
 
   // Single products are row adx's.

@@ -5,9 +5,9 @@ namespace stockade::bignum {
 namespace {
 
 constexpr Variant rows[] = {
-// name, needs, lanes, automatic, kernels
+// name, needs, lanes, automatic, kernels, pair_bits
 #if defined(__x86_64__)
-    {"ifma", cpu::avx2 | cpu::avx512 | cpu::adx | cpu::ifma, 8, true, &kernels_ifma},
+    {"ifma", cpu::avx2 | cpu::avx512 | cpu::adx | cpu::ifma, 8, true, &kernels_ifma, 1024},
     {"avx2", cpu::avx2 | cpu::adx, 4, true, &kernels_avx2},
     {"adx", cpu::adx, 1, true, &kernels_adx},
 #endif

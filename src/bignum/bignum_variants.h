@@ -16,6 +16,8 @@ struct Variant {
   uint32_t lanes;  // powers side by side
   bool automatic;  // may be chosen without being named
   const Kernels* kernels;
+  // Two powers of moduli up to this length are done by one call sooner than by two threads; 0: none.
+  uint32_t pair_bits = 0;
 };
 
 // Best first.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/bytes.h"
+
 namespace stockade::bignum {
 
 namespace {
@@ -308,7 +310,9 @@ uint32_t bit_length(const Limb* a, uint32_t limbs) {
 Limb from_bytes(const uint8_t* bytes, uint64_t length, Limb* out, uint32_t limbs) {
   std::fill_n(out, limbs, Limb{0});
   uint8_t lost = 0;
-  for (uint64_t i = 0; i < length; ++i) {
+  const uint64_t whole = std::min<uint64_t>(length / 8, limbs);
+  for (uint64_t i = 0; i < whole; ++i) out[i] = load_be64(bytes + length - 8 * (i + 1));
+  for (uint64_t i = 8 * whole; i < length; ++i) {
     const uint8_t byte = bytes[length - 1 - i];
     if (i / 8 < limbs) {
       out[i / 8] |= Limb{byte} << i % 8 * 8;
@@ -322,7 +326,9 @@ Limb from_bytes(const uint8_t* bytes, uint64_t length, Limb* out, uint32_t limbs
 Limb to_bytes(const Limb* a, uint32_t limbs, uint8_t* bytes, uint64_t length) {
   const uint64_t held = uint64_t{limbs} * 8;
   Limb lost = 0;
-  for (uint64_t i = 0; i < std::max(length, held); ++i) {
+  const uint64_t whole = std::min<uint64_t>(length / 8, limbs);
+  for (uint64_t i = 0; i < whole; ++i) store_be64(bytes + length - 8 * (i + 1), a[i]);
+  for (uint64_t i = 8 * whole; i < std::max(length, held); ++i) {
     const auto byte = static_cast<uint8_t>(i < held ? a[i / 8] >> i % 8 * 8 : 0);
     if (i < length) {
       bytes[length - 1 - i] = byte;

@@ -151,7 +151,13 @@ Status Modulus::reduce(const Limb* wide, uint32_t wide_limbs, Limb* out) const {
   return STOCKADE_OK;
 }
 
-Status Modulus::multiply(const Limb* a, const Limb* b, Limb* out) const {
+Status Modulus::multiply(const Limb* a, const Limb* b, Limb* out) const { return multiply(a, b, true, out); }
+
+Status Modulus::multiply_montgomery(const Limb* a, const Limb* b, Limb* out) const {
+  return multiply(a, b, false, out);
+}
+
+Status Modulus::multiply(const Limb* a, const Limb* b, bool plain, Limb* out) const {
   const uint32_t padded = constants_.padded, limbs = constants_.limbs;
   Scratch memory(2 * padded + residues().scratch_words(constants_));
   if (memory.words == nullptr) return STOCKADE_ERROR_MEMORY;
@@ -161,7 +167,7 @@ Status Modulus::multiply(const Limb* a, const Limb* b, Limb* out) const {
   std::memset(memory.words, 0, 2 * padded * sizeof(Limb));
   std::memcpy(product, a, limbs * sizeof(Limb));
   std::memcpy(factor, b, limbs * sizeof(Limb));
-  residues().multiply(constants_, product, constants_.rr, product, scratch);
+  if (plain) residues().multiply(constants_, product, constants_.rr, product, scratch);
   residues().multiply(constants_, product, factor, product, scratch);
   subtract_once(constants_, product, product);
   std::memcpy(out, product, limbs * sizeof(Limb));

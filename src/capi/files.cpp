@@ -12,6 +12,8 @@
 #include "base/secret.h"
 #include "bignum/bignum_variants.h"
 #include "capi/arguments.h"
+#include "capi/file_arguments.h"
+#include "capi/rsa_reading.h"
 #include "format/armor.h"
 #include "format/cobblestone.h"
 #include "format/fault.h"
@@ -25,10 +27,6 @@
 
 namespace format = stockade::format;
 namespace rsa = stockade::rsa;
-
-struct stockade_keyring {
-  format::Keyring keyring;
-};
 
 struct stockade_file {
   format::FileStream stream;
@@ -50,48 +48,6 @@ using namespace stockade::capi;  // NOLINT(google-build-using-namespace): this f
 using stockade::Bytes;
 using stockade::Status;
 using stockade::engine::Engine;
-
-// Nothing may be thrown across the border, and memory is all that the library can run out of.
-template <typename Body>
-Status guarded(Body&& body) {
-  try {
-    return body();
-  } catch (const std::bad_alloc&) {
-    return STOCKADE_ERROR_MEMORY;
-  }
-}
-
-Status put_fault(stockade_fault* fault, const stockade_fault& found) {
-  if (fault != nullptr) *fault = found;
-  return found.status;
-}
-
-// With a fault that says no more than the status unless `found` is about it.
-Status put_fault(stockade_fault* fault, Status status, const stockade_fault& found) {
-  return put_fault(fault, found.status == status ? found : format::make_fault(status));
-}
-
-const format::Keyring* keyring_of(const stockade_keyring* handle) {
-  return handle == nullptr ? nullptr : &handle->keyring;
-}
-
-Status read_format(const stockade_format* given, format::FileFormat& read) {
-  if (given == nullptr) return STOCKADE_ERROR_NULL_POINTER;
-  if (given->struct_size != sizeof *given || !valid(given->cipher)) return STOCKADE_ERROR_ARGUMENT;
-  if (missing(given->key, given->key_length) || missing(given->context, given->context_length)) {
-    return STOCKADE_ERROR_NULL_POINTER;
-  }
-  // Either kind of file, not something between the two.
-  const bool plain = given->key_length != 0 || given->context_length != 0;
-  if (plain ? given->keyring != nullptr : given->keyring == nullptr) return STOCKADE_ERROR_ARGUMENT;
-  read.keyring = keyring_of(given->keyring);
-  read.key = {bytes(given->key), given->key_length};
-  read.context = {bytes(given->context), given->context_length};
-  read.cipher = given->cipher;
-  read.armor = given->armor != 0;
-  read.max_work_factor = given->max_work_factor;
-  return STOCKADE_OK;
-}
 
 Status check_job(const stockade_file_job* job) {
   if (job == nullptr) return STOCKADE_ERROR_NULL_POINTER;
@@ -117,46 +73,6 @@ Status with_job(const stockade_format* given, stockade_file_job* job, const stoc
   return status;
 }
 
-// The row that runs a key which is read so.
-Status choose_row(const stockade_rsa_reading& reading, const stockade::bignum::Variant** row) {
-  stockade::engine::Environment wish = stockade::engine::environment();
-  if (wish.status != STOCKADE_OK) return wish.status;
-  if (reading.force != nullptr) {
-    // A key has no engine, so a name for one would silently do nothing.
-    if (std::string_view(reading.force).find("engine:") != std::string_view::npos) return STOCKADE_ERROR_UNKNOWN_NAME;
-    const Status status = stockade::engine::parse_force(reading.force, wish);
-    if (status != STOCKADE_OK) return status;
-  }
-  return stockade::bignum::choose(wish.bignum_row, wish.usable, row);
-}
-
-Status give_passphrase(const stockade_rsa_reading& reading, stockade::SecretBuffer& passphrase) {
-  constexpr uint64_t longest = 1024;
-  uint64_t length = reading.passphrase_length;
-  if (reading.passphrase == nullptr) {
-    if (!passphrase.allocate(longest)) return STOCKADE_ERROR_MEMORY;
-    const int64_t answered = reading.ask(reading.ask_context, passphrase.data(), longest);
-    if (answered < 0 || static_cast<uint64_t>(answered) > longest) return STOCKADE_ERROR_PASSPHRASE_NEEDED;
-    length = static_cast<uint64_t>(answered);
-  }
-  // What is in the buffer is the passphrase, all of it.
-  stockade::SecretBuffer exact;
-  if (!exact.allocate(length)) return STOCKADE_ERROR_MEMORY;
-  const uint8_t* const from = reading.passphrase != nullptr ? bytes(reading.passphrase) : passphrase.data();
-  if (length != 0) std::memcpy(exact.data(), from, length);
-  passphrase = std::move(exact);
-  return STOCKADE_OK;
-}
-
-Status read_private_key(stockade::Bytes file, const stockade_rsa_reading& reading, const stockade::bignum::Variant* row,
-                        std::unique_ptr<rsa::PrivateKey>& key, std::string& type) {
-  rsa::AskPassphrase ask;
-  if (reading.passphrase != nullptr || reading.ask != nullptr) {
-    ask = [&](stockade::SecretBuffer& passphrase) { return give_passphrase(reading, passphrase); };
-  }
-  return rsa::read_private_key(file, ask, row, stockade::system_random(), key, type);
-}
-
 // Calls body(row, type) to read a key into the keyring, and tells its id.
 template <typename Body>
 Status with_reading(stockade_keyring* keyring, const void* file, uint64_t length, stockade_rsa_reading* reading,
@@ -165,10 +81,10 @@ Status with_reading(stockade_keyring* keyring, const void* file, uint64_t length
   stockade_rsa_reading standard{};
   standard.struct_size = sizeof standard;
   stockade_rsa_reading& used = reading == nullptr ? standard : *reading;
-  if (used.struct_size != sizeof used || used.legacy != 0) return STOCKADE_ERROR_ARGUMENT;
-  if (missing(used.passphrase, used.passphrase_length)) return STOCKADE_ERROR_NULL_POINTER;
+  if (const Status status = check_reading(&used); status != STOCKADE_OK) return status;
+  if (used.legacy != 0) return STOCKADE_ERROR_ARGUMENT;
   const stockade::bignum::Variant* row = nullptr;
-  if (const Status status = choose_row(used, &row); status != STOCKADE_OK) return status;
+  if (const Status status = choose_row(used.force, &row); status != STOCKADE_OK) return status;
   std::string type, name;
   const Status status = guarded([&] { return body(used, row, type, name); });
   std::memset(used.type, 0, sizeof used.type);
@@ -237,7 +153,8 @@ stockade_status stockade_keyring_add_rsa_private(stockade_keyring* keyring, cons
   return with_reading(keyring, file, length, reading, id,
                       [&](const stockade_rsa_reading& used, const auto* row, std::string& type, std::string& name) {
                         std::unique_ptr<rsa::PrivateKey> key;
-                        Status status = read_private_key({bytes(file), length}, used, row, key, type);
+                        Status status = rsa::read_private_key({bytes(file), length}, asking(&used), row,
+                                                              stockade::system_random(), key, type);
                         if (status == STOCKADE_OK) status = format::rsa_key_id(key->public_key(), name);
                         return status != STOCKADE_OK ? status : format::add_rsa_key(keyring->keyring, std::move(key));
                       });

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "aes/aes_variants.h"
+#include "base/sanitizers.h"
 #include "bignum/bignum_variants.h"
 #include "cpu/features.h"
 #include "cpu/machine.h"
@@ -113,6 +114,10 @@ constexpr StatusText status_texts[] = {
      "the signature is not valid: another key, message or padding, or damaged data"},
     {STOCKADE_ERROR_RSA_FAULT, "STOCKADE_ERROR_RSA_FAULT",
      "a private RSA operation went wrong; its result was not released"},
+    {STOCKADE_ERROR_MISMATCH, "STOCKADE_ERROR_MISMATCH",
+     "the processes of the job run different builds of the library, or were told different things"},
+    {STOCKADE_ERROR_MPI, "STOCKADE_ERROR_MPI", "the MPI library reported an error"},
+    {STOCKADE_ERROR_INCOMPLETE, "STOCKADE_ERROR_INCOMPLETE", "slices of the shared job are still to be done"},
 };
 
 const StatusText* find(const stockade_status& status) {
@@ -159,14 +164,9 @@ constexpr EngineText engine_texts[] = {
 #define STOCKADE_ASSERTIONS "yes"
 #endif
 
-#if defined(__has_feature)
-#define STOCKADE_HAS_FEATURE(x) __has_feature(x)
-#else
-#define STOCKADE_HAS_FEATURE(x) 0
-#endif
-#if defined(__SANITIZE_ADDRESS__) || STOCKADE_HAS_FEATURE(address_sanitizer)
+#if STOCKADE_ADDRESS_SANITIZER
 #define STOCKADE_SANITIZER "address"
-#elif defined(__SANITIZE_THREAD__) || STOCKADE_HAS_FEATURE(thread_sanitizer)
+#elif STOCKADE_THREAD_SANITIZER
 #define STOCKADE_SANITIZER "thread"
 #else
 #define STOCKADE_SANITIZER "none"

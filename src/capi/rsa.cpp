@@ -13,6 +13,7 @@
 #include "bignum/bignum_variants.h"
 #include "bignum/integer.h"
 #include "capi/arguments.h"
+#include "capi/rsa_reading.h"
 #include "engine/submission.h"
 #include "rsa/batch.h"
 #include "rsa/generate.h"
@@ -50,20 +51,6 @@ Status guarded(Body&& body) {
 
 // ---- keys ----
 
-// As for stockade_key_create: a name for an engine would silently do nothing.
-Status choose_row(const char* force, const stockade::bignum::Variant** row) {
-  const stockade::engine::Environment& wish = stockade::engine::environment();
-  if (wish.status != STOCKADE_OK) return wish.status;
-  std::string_view name = wish.bignum_row;
-  if (force != nullptr) {
-    if (std::string_view(force).find("engine:") != std::string_view::npos) return STOCKADE_ERROR_UNKNOWN_NAME;
-    stockade::engine::Environment forced{};
-    if (const Status status = stockade::engine::parse_force(force, forced); status != STOCKADE_OK) return status;
-    if (!forced.bignum_row.empty()) name = forced.bignum_row;
-  }
-  return stockade::bignum::choose(name, wish.usable, row);
-}
-
 // Calls body(row, key) and hands the key out if that is OK.
 template <typename Body>
 Status make_key(stockade_rsa_key** key, const char* force, Body&& body) {
@@ -75,31 +62,6 @@ Status make_key(stockade_rsa_key** key, const char* force, Body&& body) {
     if (status == STOCKADE_OK) *key = made.release();
     return status;
   });
-}
-
-Status check_reading(const stockade_rsa_reading* reading) {
-  if (reading == nullptr) return STOCKADE_OK;
-  if (reading->struct_size != sizeof *reading) return STOCKADE_ERROR_ARGUMENT;
-  return missing(reading->passphrase, reading->passphrase_length) ? STOCKADE_ERROR_NULL_POINTER : STOCKADE_OK;
-}
-
-Status copy_passphrase(const void* from, uint64_t length, SecretBuffer& passphrase) {
-  if (!passphrase.allocate(length)) return STOCKADE_ERROR_MEMORY;
-  if (length != 0) std::memcpy(passphrase.data(), from, length);
-  return STOCKADE_OK;
-}
-
-Status ask_for_passphrase(const stockade_rsa_reading& reading, SecretBuffer& passphrase) {
-  if (reading.passphrase != nullptr) return copy_passphrase(reading.passphrase, reading.passphrase_length, passphrase);
-  stockade::Secret<uint8_t[1024]> asked;
-  const int64_t length = reading.ask(reading.ask_context, *asked, sizeof *asked);
-  if (length < 0 || length > static_cast<int64_t>(sizeof *asked)) return STOCKADE_ERROR_PASSPHRASE_NEEDED;
-  return copy_passphrase(*asked, static_cast<uint64_t>(length), passphrase);
-}
-
-rsa::AskPassphrase asking(const stockade_rsa_reading* reading) {
-  if (reading == nullptr || (reading->passphrase == nullptr && reading->ask == nullptr)) return {};
-  return [reading](SecretBuffer& passphrase) { return ask_for_passphrase(*reading, passphrase); };
 }
 
 // Calls read(row, key, type), which fills the key and may name its type.
@@ -294,7 +256,10 @@ Status run_all(Work work, const Padding& padding, uint64_t count, ItemAt item_at
     return STOCKADE_OK;
   });
   if (status == STOCKADE_OK) return status_of_all();
-  for (uint64_t i = 0; i < count; ++i) item_at(i)->status = status;
+  for (uint64_t i = 0; i < count; ++i) {
+    item_at(i)->status = status;
+    item_at(i)->out_length = 0;
+  }
   return status;
 }
 
@@ -370,27 +335,31 @@ struct stockade_rsa_queue {
 
   Padding padding;
   std::vector<uint8_t> label;
+  uint32_t threads = 1;
   stockade::engine::SubmissionQueue submissions;  // ends first, while the others are still there
 
   Status wait_for(Work work, stockade_rsa_item* item);
   Status submit(Work work, stockade_rsa_item* item, stockade_rsa_done done, void* context);
-  void run(Work work, stockade::engine::Submission* const* batch, uint64_t count);
+  void run(Work work, stockade::engine::Submission* const* batch, uint64_t count, const Engine& engine);
 };
 
 namespace {
 
 constexpr uint32_t usual_batch = 8, most_batch = 4096;
-constexpr uint32_t usual_deadline_us = 200, longest_deadline_us = 10'000'000;
+constexpr uint32_t longest_deadline_us = 10'000'000;
 
 using Queue = stockade_rsa_queue;
 using Request = Queue::Request;
 using stockade::engine::Submission;
 using stockade::engine::SubmissionQueue;
 
-// The queue has threads of its own, each of which computes whole batches.
-void run_batch(void* context, Submission* const* batch, uint64_t count, bool) {
+// The queue has threads of its own, each of which computes whole batches. What is alone is done as soon as it can be:
+// the other threads have nothing to do yet.
+void run_batch(void* context, Submission* const* batch, uint64_t count, bool alone) {
+  using stockade::engine::Kind;
   auto& queue = *static_cast<Queue*>(context);
-  for (const Work work : {Work::sign, Work::decrypt}) queue.run(work, batch, count);
+  const Engine engine = alone ? Engine{Kind::automatic, queue.threads} : Engine{Kind::serial, 1};
+  for (const Work work : {Work::sign, Work::decrypt}) queue.run(work, batch, count, engine);
 }
 
 bool is_zero(const stockade_rsa_options& options) {
@@ -417,8 +386,7 @@ Status read_queue_options(const stockade_rsa_queue_options* options, Queue& queu
 
 }  // namespace
 
-void stockade_rsa_queue::run(Work work, Submission* const* batch, uint64_t count) {
-  const Engine one_thread{stockade::engine::Kind::serial, 1};
+void stockade_rsa_queue::run(Work work, Submission* const* batch, uint64_t count, const Engine& engine) {
   const Status status = guarded([&] {
     std::vector<stockade_rsa_item*> items;
     items.reserve(count);
@@ -427,13 +395,15 @@ void stockade_rsa_queue::run(Work work, Submission* const* batch, uint64_t count
       if (request.work == work) items.push_back(request.item);
     }
     run_all(
-        work, padding, items.size(), [&](uint64_t i) { return items[i]; }, one_thread);
+        work, padding, items.size(), [&](uint64_t i) { return items[i]; }, engine);
     return STOCKADE_OK;
   });
   if (status == STOCKADE_OK) return;
   for (uint64_t i = 0; i < count; ++i) {
     const auto& request = *static_cast<const Request*>(batch[i]);
-    if (request.work == work) request.item->status = status;
+    if (request.work != work) continue;
+    request.item->status = status;
+    request.item->out_length = 0;
   }
 }
 
@@ -661,7 +631,8 @@ stockade_status stockade_rsa_queue_create(stockade_rsa_queue** queue, const stoc
   if (const Status status = resolve(engine, &who); status != STOCKADE_OK) return status;
   return guarded([&] {
     auto made = std::make_unique<stockade_rsa_queue>();
-    SubmissionQueue::Limits limits{usual_batch, std::chrono::microseconds(usual_deadline_us), who->threads};
+    made->threads = who->threads;
+    SubmissionQueue::Limits limits{usual_batch, std::chrono::microseconds(0), who->threads};
     Status status = read_queue_options(options, *made, limits);
     if (status == STOCKADE_OK) status = made->submissions.start(limits, run_batch, made.get());
     if (status == STOCKADE_OK) *queue = made.release();

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <iterator>
 
 #include "aes/aes_cuda.h"
 #include "aes/aes_variants.h"
@@ -30,6 +31,13 @@ Status parse_row(const Variants& variants, std::string_view name, std::string_vi
   return STOCKADE_ERROR_UNKNOWN_NAME;
 }
 
+Status parse_layers(std::string_view name, std::string_view& layers) {
+  const auto* const found = std::find(std::begin(rsa_layers), std::end(rsa_layers), name);
+  if (found == std::end(rsa_layers)) return STOCKADE_ERROR_UNKNOWN_NAME;
+  layers = *found;
+  return STOCKADE_OK;
+}
+
 Status parse_kind(std::string_view name, Kind& kind) {
   for (const Kind known : {Kind::automatic, Kind::serial, Kind::threads, Kind::cuda, Kind::hybrid}) {
     if (name != kind_name(known)) continue;
@@ -48,6 +56,7 @@ Status parse_entry(std::string_view entry, Environment& environment) {
   if (subject == "aes") return parse_row(aes::variants(), name, environment.aes_row);
   if (subject == "gcm") return parse_row(gcm::variants(), name, environment.gcm_row);
   if (subject == "bignum") return parse_row(bignum::variants(), name, environment.bignum_row);
+  if (subject == "rsa") return parse_layers(name, environment.rsa_layers);
   if (subject == "gpu-ctr") return parse_row(aes::gpu_ctr_variants(), name, environment.gpu_ctr_row);
   return STOCKADE_ERROR_UNKNOWN_NAME;
 }

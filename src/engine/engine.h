@@ -30,6 +30,7 @@ struct Engine {
 struct Environment {
   Status status;
   std::string_view aes_row, gcm_row, bignum_row, gpu_ctr_row;  // names in the tables; empty: choose
+  std::string_view rsa_layers;                                 // one of the names below; empty: choose
   Kind kind;
   uint32_t threads;  // 0: not given
   uint64_t devices;  // 0: not given
@@ -37,8 +38,11 @@ struct Environment {
 };
 const Environment& environment();
 
-// "aes:NAME,gcm:NAME,bignum:NAME,gpu-ctr:NAME,engine:NAME", any of them, in any order; later wins. UNKNOWN_NAME for an unknown key,
-// row or engine.
+// How one private operation of RSA is divided (rsa/powers.h, in the order of its Layers).
+inline constexpr std::string_view rsa_layers[] = {"together", "halves", "right-to-left", "right-to-left-halves"};
+
+// "aes:NAME,gcm:NAME,bignum:NAME,rsa:NAME,gpu-ctr:NAME,engine:NAME", any of them, in any order; later wins. UNKNOWN_NAME for an
+// unknown key, row, division or engine.
 Status parse_force(std::string_view text, Environment& environment);
 
 // "0,2": numbers of GPUs below 64, as a bit mask. ARGUMENT.

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cerrno>
 #include <chrono>
 #include <condition_variable>
@@ -165,7 +166,7 @@ class Source {
     prefix_ = job.prefix;
     prefix_left_ = job.prefix_length;
     if (!regular_) return STOCKADE_OK;
-    const off_t position = ::lseek(fd_, 0, SEEK_CUR);
+    const off_t position = job.end_run != 0 ? 0 : ::lseek(fd_, 0, SEEK_CUR);
     if (position < 0) return STOCKADE_ERROR_IO;
     start_ = static_cast<uint64_t>(position) + job.in_skip;
     const auto size = static_cast<uint64_t>(stat_.st_size);
@@ -299,7 +300,7 @@ class Sink {
     regular_ = S_ISREG(stat_.st_mode);
     if (!regular_) return STOCKADE_OK;
     const int flags = ::fcntl(fd_, F_GETFL);
-    position_ = ::lseek(fd_, 0, SEEK_CUR);
+    position_ = job.end_run != 0 ? 0 : ::lseek(fd_, 0, SEEK_CUR);
     if (flags < 0 || position_ < 0) return STOCKADE_ERROR_IO;
     // In append mode every write goes to the end of the file, pwrite's too.
     by_offset_ = (flags & O_APPEND) == 0;
@@ -439,13 +440,14 @@ class Transfer {
   uint64_t out_offset(const FileRun& run) const {
     return job_.lead_length + run.offset / job_.run_bytes * out_run_bytes(job_);
   }
+  uint64_t end_of_runs() const { return job_.end_run != 0 ? std::min(job_.end_run, count_runs()) : count_runs(); }
   bool prepare(Slot& slot);
   bool borrow(Slot& slot, Lane& lane);
   bool fill_at(uint64_t index, uint64_t runs, Slot& slot);
   void move();
   void move_in_turn(Slot& slot);
   void move_by_offset(Plan plan);
-  void move_claimed(uint32_t worker, uint64_t runs);
+  void move_claimed(uint32_t worker);
   uint64_t claim(uint32_t worker);
   void release(uint32_t worker);
   uint64_t count_done();
@@ -653,15 +655,16 @@ class Crowding {
 };
 
 // Claims runs rather than dividing them beforehand, so that the file is read and written nearly in order.
-void Transfer::move_claimed(uint32_t worker, uint64_t runs) {
+void Transfer::move_claimed(uint32_t worker) {
   const WriteSignals held;
   Slot slot{};
   Lane* const lane = crew_.lane(worker);
   if ((lane == nullptr || !borrow(slot, *lane)) && !prepare(slot)) return;
   Crowding crowding;
+  const uint64_t runs = count_runs(), end = end_of_runs();
   while (!monitor_.stopped()) {
     const uint64_t index = claim(worker);
-    if (index >= runs) break;
+    if (index >= end) break;
     const Clock::time_point begin = Clock::now();
     Clock::duration waited{};
     // What fails stays claimed: no checkpoint may count it as done.
@@ -676,16 +679,15 @@ void Transfer::move_claimed(uint32_t worker, uint64_t runs) {
 }
 
 void Transfer::move_by_offset(Plan plan) {
-  const uint64_t runs = count_runs();
   claimed_.assign(plan.workers, idle);
   workers_ = plan.workers;
   next_checkpoint_ = Clock::now() + std::chrono::milliseconds(job_.checkpoint_interval);
   engine::run(plan, plan.workers, 1, [&](uint64_t begin, uint64_t end, uint32_t) {
-    for (uint64_t worker = begin; worker < end; ++worker) move_claimed(static_cast<uint32_t>(worker), runs);
+    for (uint64_t worker = begin; worker < end; ++worker) move_claimed(static_cast<uint32_t>(worker));
   });
   // What a job has done when it is stopped is not lost. That it was stopped is what counts, whatever comes of this.
   if (job_.checkpoint != nullptr && monitor_.stopped()) {
-    guarded([&] { return job_.checkpoint(job_.checkpoint_context, std::min(count_done(), runs)); });
+    guarded([&] { return job_.checkpoint(job_.checkpoint_context, std::min(count_done(), end_of_runs())); });
   }
 }
 
@@ -813,10 +815,10 @@ class Ring {
 
 void Transfer::move() {
   const uint64_t most = std::max<uint64_t>(1, memory_limit / (slot_bytes() + out_slot_bytes()));
-  if (job_.first_run == 0 && !sink_.write(0, job_.lead, job_.lead_length, monitor_)) return;
+  const bool is_whole = job_.first_run == 0 && job_.end_run == 0;
+  if (is_whole && !sink_.write(0, job_.lead, job_.lead_length, monitor_)) return;
   Plan plan = crew_.plan();
-  if (source_.sized() && sink_.by_offset() && !job_.in_order &&
-      (plan.workers > 1 || job_.first_run != 0 || job_.checkpoint)) {
+  if (source_.sized() && sink_.by_offset() && !job_.in_order && (plan.workers > 1 || !is_whole || job_.checkpoint)) {
     // Lanes bring buffers with them.
     const uint64_t others = std::min<uint64_t>(plan.workers - crew_.lanes(), most);
     plan.workers = static_cast<uint32_t>(std::max<uint64_t>(crew_.lanes() + others, 1));
@@ -838,7 +840,7 @@ void Transfer::move() {
 
 void Transfer::conclude() {
   monitor_.tick(true);
-  if (monitor_.stopped() || !source_.check_unchanged(monitor_)) return;
+  if (monitor_.stopped() || !source_.check_unchanged(monitor_) || job_.end_run != 0) return;
   Secret<uint8_t[file_margin]> added;
   const Status status = guarded([&] { return work_.finish(transformed_, *kept_, *added); });
   if (status != STOCKADE_OK) return monitor_.fail(status);
@@ -867,11 +869,18 @@ Status Transfer::run() {
   return status;
 }
 
+// How much of the input the job is about.
+uint64_t bytes_to_do(const FileJob& job, const Source& source) {
+  if (!source.sized()) return unknown_bytes;
+  if (job.end_run == 0) return source.length();
+  const uint64_t begin = job.first_run * job.run_bytes;
+  return std::min((job.end_run - job.first_run) * job.run_bytes, source.length() - std::min(begin, source.length()));
+}
+
 // The workers of a job. MODE, and those of Crew::gather.
 Status gather(Crew& crew, const FileJob& job, const FileWork& work, const Source& source, const Engine& engine) {
-  const bool sized = source.sized();
-  const uint64_t length = sized ? source.length() : unknown_bytes;
-  const uint64_t runs = sized ? last_run(length, job.run_bytes) + 1 : unknown_bytes;
+  const uint64_t length = bytes_to_do(job, source);
+  const uint64_t runs = source.sized() ? last_run(length, job.run_bytes) + 1 : unknown_bytes;
   if (!wants_gpus(engine.kind) || work.lane_use() == LaneUse::worker) return crew.gather(engine, length, runs, true, Home::file);
   if (work.lane_use() == LaneUse::none && engine.kind == Kind::cuda) return STOCKADE_ERROR_MODE;
   return crew.gather({Kind::automatic, engine.threads}, length, runs, true, Home::file);
@@ -880,10 +889,12 @@ Status gather(Crew& crew, const FileJob& job, const FileWork& work, const Source
 // How many of the job's runs are done as one: as long as lanes like them, but all workers shall have some.
 uint64_t runs_at_once(const Crew& crew, const FileJob& job, const Source& source) {
   if (crew.lanes() == 0) return 1;
-  const uint64_t length = source.sized() ? source.length() : unknown_bytes;
   const uint64_t longest =
       Lane::capacity(crew.piece_bytes(job.run_bytes)) / std::max(job.run_bytes, out_run_bytes(job));
-  return std::max<uint64_t>(1, std::min(longest, length / crew.plan().workers / job.run_bytes));
+  const uint64_t runs =
+      std::max<uint64_t>(1, std::min(longest, bytes_to_do(job, source) / crew.plan().workers / job.run_bytes));
+  // Where others do the runs behind end_run, none may reach across it.
+  return job.end_run != 0 ? std::bit_floor(runs) : runs;
 }
 
 // The same job with several of its runs as one.
@@ -895,6 +906,7 @@ class WiderJob {
     job_.run_bytes *= runs_at_once;
     job_.out_run_bytes *= runs_at_once;
     job_.first_run = std::min(job.first_run / runs_at_once, last_run(length, job_.run_bytes));
+    job_.end_run = (job.end_run + runs_at_once - 1) / runs_at_once;
     if (job.checkpoint == nullptr) return;
     job_.checkpoint_context = this;
     job_.checkpoint = [](void* context, uint64_t runs) {
@@ -936,14 +948,17 @@ Status run_file(FileJob& job, FileWork& work, const Engine& engine) {
   if (status != STOCKADE_OK) return status;
   if (job.only_regular_output && !sink.regular()) return STOCKADE_ERROR_MODE;
   const bool by_offset = source.regular() && sink.regular() && sink.by_offset();
-  if ((job.first_run != 0 || job.checkpoint != nullptr) && !by_offset) return STOCKADE_ERROR_MODE;
+  if ((job.first_run != 0 || job.checkpoint != nullptr) && job.end_run == 0 && !by_offset) return STOCKADE_ERROR_MODE;
+  if (job.end_run != 0 && !by_offset && (sink.exists() || !source.regular())) return STOCKADE_ERROR_MODE;
   if (sink.exists() && same_file(source.stat(), sink.stat())) return STOCKADE_ERROR_OVERLAP;
   if (source.sized()) status = work.check(source.length());
   if (status == STOCKADE_OK && job.only_regular_output) status = sink.check_revocable();
   Crew crew;
   if (status == STOCKADE_OK) status = gather(crew, job, work, source, engine);
   if (status != STOCKADE_OK) return status;
-  job.first_run = std::min(job.first_run, last_run(source.length(), job.run_bytes));
+  const uint64_t last = last_run(source.length(), job.run_bytes);
+  if (job.end_run != 0 && job.first_run > last) return STOCKADE_ERROR_INPUT_CHANGED;
+  job.first_run = std::min(job.first_run, last);
   WiderJob wider(job, runs_at_once(crew, job, source), source.length());
   if (wider.job().first_run != 0) {
     source.skip(wider.job().first_run * wider.job().run_bytes);

@@ -104,6 +104,10 @@ struct FileJob {
   // For regular files on both ends: the runs before this one are done, and their output stands. The last one is always
   // done again.
   uint64_t first_run;
+  // For a regular input, and a regular output or none: the runs from this one on are for others to do; 0: there are no others.
+  // Then both files are counted from their beginning, whatever their positions, which stay; the lead is not written, and
+  // `finish` is not called. This one and first_run are multiples of a power of two that is as large as their difference.
+  uint64_t end_run;
   // Called about every checkpoint_interval milliseconds (0: after each run) by one thread at a time, with a number of
   // runs that are done with all before them; only where both ends are regular files and the output is written by offset.
   // May be null. What it returns, if not OK, ends the job.

@@ -44,8 +44,9 @@ void SubmissionQueue::enqueue(Submission& submission) {
   (first_ == nullptr ? first_ : last_->next_) = &submission;
   last_ = &submission;
   ++waiting_;
-  // One worker watches the deadline of the first; another is wanted when a batch is full.
-  if (waiting_ == 1 || waiting_ % limits_.batch == 0) wakened_.notify_one();
+  // With a deadline one worker watches that of the first, and another is wanted when a batch is full.
+  const bool wanted = limits_.deadline.count() == 0 || waiting_ == 1 || waiting_ % limits_.batch == 0;
+  if (wanted) wakened_.notify_one();
 }
 
 void SubmissionQueue::submit(Submission& submission) {
@@ -67,9 +68,17 @@ bool SubmissionQueue::ready() const {
          Clock::now() >= first_->submitted_ + limits_.deadline;
 }
 
+// How many requests a worker takes: as many as are left to each worker that has nothing to do, itself included.
+uint64_t SubmissionQueue::share() const {
+  if (limits_.deadline.count() != 0) return limits_.batch;
+  const uint64_t idle = limits_.workers - computing_;
+  return std::min<uint64_t>(limits_.batch, (waiting_ + idle - 1) / idle);
+}
+
 void SubmissionQueue::take(std::vector<Submission*>& batch) {
   batch.clear();
-  while (first_ != nullptr && batch.size() < limits_.batch) batch.push_back(std::exchange(first_, first_->next_));
+  const uint64_t most = share();
+  while (first_ != nullptr && batch.size() < most) batch.push_back(std::exchange(first_, first_->next_));
   waiting_ -= batch.size();
   // What is left needs somebody to watch over it.
   if (waiting_ != 0) wakened_.notify_one();

@@ -27,14 +27,16 @@ struct Submission {
   bool finished_ = false;
 };
 
-// While nothing is being computed a request is computed at once. While something is, a worker that has nothing to do
-// takes what has gathered once it fills a batch or the oldest request has waited for the deadline; and whoever ends the
-// last computation takes it at once.
+// While nothing is being computed a request is computed at once. While something is, and without a deadline, a worker that
+// has nothing to do takes its share of what waits: batches come about by themselves where all workers are busy, and are as
+// small as can be where they are not. With a deadline such a worker takes what has gathered once it fills a batch or the
+// oldest request has waited for so long, which keeps cores free for others; whoever ends the last computation takes it at
+// once.
 class SubmissionQueue {
  public:
   struct Limits {
     uint32_t batch;                      // at least 1
-    std::chrono::microseconds deadline;  // 0: requests wait for a worker only
+    std::chrono::microseconds deadline;  // 0: none, requests wait for a worker only
     uint32_t workers;                    // at least 1
   };
   // Computes `count` requests in the order in which they were submitted. `alone`: nothing else is being computed.
@@ -67,6 +69,7 @@ class SubmissionQueue {
   void enqueue(Submission& submission);
   void work(std::vector<Submission*>& batch);
   bool ready() const;
+  uint64_t share() const;
   void take(std::vector<Submission*>& batch);
   void finish(std::vector<Submission*>& batch);
   void stop();

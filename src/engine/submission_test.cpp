@@ -106,6 +106,19 @@ TEST_F(Submissions, gather_while_the_only_worker_is_busy_and_go_together) {
   EXPECT_EQ(batches[1].count, 9U);
 }
 
+TEST_F(Submissions, are_shared_by_workers_with_nothing_to_do) {
+  start({100, 0us, 4});
+  auto made = requests(4);
+  recorder_.shut();
+  for (uint32_t i = 0; i < 4; ++i) {
+    queue_->submit(*made[i]);
+    // While there are others to take the next, each worker has begun with what there was.
+    EXPECT_EQ(recorder_.wait_for(i + 1)[i].count, 1U);
+  }
+  recorder_.open();
+  queue_.reset();
+}
+
 TEST_F(Submissions, go_when_a_batch_is_full) {
   start({4, 60s, 2});
   auto made = requests(5);

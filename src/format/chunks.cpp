@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <atomic>
-#include <new>
 
 #include "base/secret.h"
+#include "format/fault.h"
 
 namespace stockade::format {
 namespace {
@@ -43,24 +43,10 @@ class Pieces {
   uint64_t each_ = 0, pieces_ = 0;
 };
 
-// Opens a span, and lowers `damaged` to the first chunk of it that is not authentic, counted from `base`.
-Status open_piece(const engine::Worker& worker, const PayloadKey& key, const engine::LaneKey& lane_key,
-                  const ChunkSpan& span, uint64_t base, std::atomic<uint64_t>& damaged) {
-  std::vector<uint32_t> refused;
-  const Status status = open_span(worker, key, lane_key, span, refused);
-  if (status != STOCKADE_OK) return status;
-  for (uint64_t i = 0; i < span.sealed_count(); ++i) {
-    const uint64_t length = std::min(sealed_chunk_bytes, span.length - i * sealed_chunk_bytes);
-    const bool intact = i < refused.size() ? refused[i] == 0
-                                           : open_chunk(key, span.first + i, span.in + i * sealed_chunk_bytes, length,
-                                                        span.out + i * chunk_bytes);
-    if (intact) continue;
-    uint64_t first = damaged.load(std::memory_order_relaxed);
-    while (base + i < first && !damaged.compare_exchange_weak(first, base + i, std::memory_order_relaxed)) {
-    }
-    return STOCKADE_OK;
+void lower(std::atomic<uint64_t>& least, uint64_t value) {
+  uint64_t known = least.load(std::memory_order_relaxed);
+  while (value < known && !least.compare_exchange_weak(known, value, std::memory_order_relaxed)) {
   }
-  return STOCKADE_OK;
 }
 
 }  // namespace
@@ -93,6 +79,24 @@ Status open_span(const engine::Worker& worker, const PayloadKey& key, const engi
   return status;
 }
 
+Status open_span(const engine::Worker& worker, const PayloadKey& key, const engine::LaneKey& lane_key,
+                 const ChunkSpan& span, uint64_t* damaged) {
+  *damaged = UINT64_MAX;
+  std::vector<uint32_t> refused;
+  const Status status = open_span(worker, key, lane_key, span, refused);
+  if (status != STOCKADE_OK) return status;
+  for (uint64_t i = 0; i < span.sealed_count(); ++i) {
+    const uint64_t length = std::min(sealed_chunk_bytes, span.length - i * sealed_chunk_bytes);
+    const bool intact = i < refused.size() ? refused[i] == 0
+                                           : open_chunk(key, span.first + i, span.in + i * sealed_chunk_bytes, length,
+                                                        span.out + i * chunk_bytes);
+    if (intact) continue;
+    *damaged = i;
+    return STOCKADE_OK;
+  }
+  return STOCKADE_OK;
+}
+
 Status seal_span(const engine::Engine& engine, const PayloadKey& key, const ChunkSpan& span) {
   const uint64_t count = span.length / chunk_bytes + (span.last ? 1 : 0);
   if (count == 0) return STOCKADE_OK;
@@ -121,11 +125,12 @@ Status open_span(const engine::Engine& engine, const PayloadKey& key, const Chun
   const Pieces pieces(crew, span, count, sealed_chunk_bytes, chunk_bytes);
   std::atomic<uint64_t> first{UINT64_MAX};
   const Status opened = crew.run(pieces.count(), [&](engine::Lane* lane, uint64_t i) {
-    try {
-      return open_piece({crew, lane}, key, *lane_key, pieces[i], pieces.first_chunk(i), first);
-    } catch (const std::bad_alloc&) {
-      return STOCKADE_ERROR_MEMORY;
-    }
+    return without_throwing([&] {
+      uint64_t in_piece;
+      const Status done = open_span({crew, lane}, key, *lane_key, pieces[i], &in_piece);
+      if (in_piece != UINT64_MAX) lower(first, pieces.first_chunk(i) + in_piece);
+      return done;
+    });
   });
   *damaged = first.load();
   return opened;

@@ -1,5 +1,5 @@
-// Chunks of a payload in a row, by one of a crew's workers or by all workers of an engine: with lanes where there are some,
-// else with the functions of format/cobblestone.h.
+// Chunks of a payload in a row, by one of a crew's workers or by all workers of an engine: with lanes where there are
+// some, else with the functions of format/cobblestone.h.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,8 @@
 
 namespace stockade::format {
 
-// Chunks from number `first` on. `in` holds plaintext to be sealed, or sealed chunks to be opened; `out` does not overlap it.
+// Chunks from number `first` on. `in` holds plaintext to be sealed, or sealed chunks to be opened; `out` does not
+// overlap it.
 struct ChunkSpan {
   uint64_t first;
   const uint8_t* in;
@@ -30,13 +31,19 @@ struct ChunkSpan {
 Status seal_span(const engine::Worker& worker, const PayloadKey& key, const engine::LaneKey& lane_key,
                  const ChunkSpan& span);
 
-// Has the worker's lane open a span. `refused` gets a word for each chunk, from the first on, that it has come to: 0 if the
-// chunk is authentic; else zeros stand for its plaintext. What is behind those is left to the CPU. Errors as above.
+// Has the worker's lane open a span. `refused` gets a word for each chunk, from the first on, that it has come to: 0 if
+// the chunk is authentic; else zeros stand for its plaintext. What is behind those is left to the CPU. Errors as above.
 Status open_span(const engine::Worker& worker, const PayloadKey& key, const engine::LaneKey& lane_key,
                  const ChunkSpan& span, std::vector<uint32_t>& refused);
 
-// The same by all workers of an engine; `damaged` becomes the first chunk in the span that is not authentic, or UINT64_MAX.
-// Errors: with `cuda` those of engine::Crew::gather and what a device fails with; `out` is then to be wiped.
+// The same, and the CPU opens what is left: `damaged` becomes the first chunk of the span, from 0, that is not
+// authentic, or UINT64_MAX; chunks behind it may not have been opened. May throw std::bad_alloc.
+Status open_span(const engine::Worker& worker, const PayloadKey& key, const engine::LaneKey& lane_key,
+                 const ChunkSpan& span, uint64_t* damaged);
+
+// The same by all workers of an engine; `damaged` becomes the first chunk in the span that is not authentic, or
+// UINT64_MAX. Errors: with `cuda` those of engine::Crew::gather and what a device fails with; `out` is then to be
+// wiped.
 Status seal_span(const engine::Engine& engine, const PayloadKey& key, const ChunkSpan& span);
 Status open_span(const engine::Engine& engine, const PayloadKey& key, const ChunkSpan& span, uint64_t* damaged);
 

@@ -117,7 +117,7 @@ uint64_t describe(const stockade_fault& fault, char* text, uint64_t size) {
       // Listed ones have their sentence; others are none of the enumerators, and are not passed on as if they were.
       return say(
           to, "%s",
-          status >= 0 && status <= STOCKADE_ERROR_RSA_FAULT ? stockade_status_text(fault.status) : "unknown status");
+          status >= 0 && status <= STOCKADE_ERROR_INCOMPLETE ? stockade_status_text(fault.status) : "unknown status");
   }
 }
 

@@ -1,27 +1,22 @@
 #include "format/file_job.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <optional>
 #include <vector>
 
-#include "base/secret.h"
+#include "format/at_offset.h"
+#include "format/file_input.h"
 #include "format/file_stream.h"
 #include "format/journal.h"
 #include "format/payload_work.h"
 
 namespace stockade::format {
 namespace {
-
-// Holds the header of a file with a few recipients.
-constexpr uint64_t first_fetch = 4096;
-constexpr int patience = 100;  // milliseconds, between two looks whether the job shall stop
 
 Status report(stockade_file_job& job, const stockade_fault& fault) {
   job.fault = fault;
@@ -30,108 +25,6 @@ Status report(stockade_file_job& job, const stockade_fault& fault) {
 
 Status report(stockade_file_job& job, Status status) {
   return status == STOCKADE_OK ? status : report(job, make_fault(status));
-}
-
-// The input until its beginning is known.
-class Input {
- public:
-  Input(int fd, stockade_file_job& job) : fd_(fd), job_(job) {}
-
-  // IO.
-  Status open() {
-    if (::fstat(fd_, &stat_) != 0) return STOCKADE_ERROR_IO;
-    if (!regular()) return STOCKADE_OK;
-    const off_t position = ::lseek(fd_, 0, SEEK_CUR);
-    if (position < 0) return STOCKADE_ERROR_IO;
-    position_ = static_cast<uint64_t>(position);
-    return STOCKADE_OK;
-  }
-
-  const struct stat& stat() const { return stat_; }
-  uint64_t position() const { return position_; }
-  bool regular() const { return S_ISREG(stat_.st_mode); }
-  // Files such as those of /proc say that they are empty and are not.
-  bool sized() const { return regular() && length() != 0; }
-  uint64_t length() const {
-    const auto size = static_cast<uint64_t>(stat_.st_size);
-    return size > position_ ? size - position_ : 0;
-  }
-  Bytes bytes() const { return bytes_; }
-  bool ended() const { return ended_; }
-
-  // Gets more of it: from a stream what there is, up to `count` bytes. IO, CANCELLED.
-  Status fetch(uint64_t count) {
-    const uint64_t had = bytes_.size();
-    bytes_.resize(had + count);
-    ssize_t got = -1;
-    Status status = STOCKADE_OK;
-    while (status == STOCKADE_OK && got < 0) {
-      // A read that has to wait could only be ended by a signal.
-      status = regular() ? STOCKADE_OK : await();
-      if (status == STOCKADE_OK) got = read_once(bytes_.data() + had, count, had);
-      if (got < 0 && status == STOCKADE_OK && errno != EINTR && errno != EAGAIN) status = STOCKADE_ERROR_IO;
-    }
-    bytes_.resize(had + (got > 0 ? static_cast<uint64_t>(got) : 0));
-    ended_ = got == 0;
-    return status;
-  }
-
-  // Bytes at an offset from where the input began. Only for regular files. IO, INPUT_CHANGED.
-  Status read_at(uint64_t offset, uint8_t* out, uint64_t length) const {
-    while (length != 0) {
-      const ssize_t got = ::pread(fd_, out, length, static_cast<off_t>(position_ + offset));
-      if (got < 0 && errno == EINTR) continue;
-      if (got < 0) return STOCKADE_ERROR_IO;
-      if (got == 0) return STOCKADE_ERROR_INPUT_CHANGED;
-      out += got;
-      offset += static_cast<uint64_t>(got);
-      length -= static_cast<uint64_t>(got);
-    }
-    return STOCKADE_OK;
-  }
-
- private:
-  ssize_t read_once(uint8_t* out, uint64_t count, uint64_t had) const {
-    if (regular()) return ::pread(fd_, out, count, static_cast<off_t>(position_ + had));
-    return ::read(fd_, out, count);
-  }
-
-  // Until there is something to read, or the job shall stop.
-  Status await() const {
-    for (;;) {
-      pollfd entry{fd_, POLLIN, 0};
-      const int ready = ::poll(&entry, 1, patience);
-      if (ready > 0) return STOCKADE_OK;
-      if (ready < 0 && errno != EINTR && errno != EAGAIN) return STOCKADE_ERROR_IO;
-      if (job_.progress != nullptr && job_.progress(job_.progress_context, 0, 0) != 0) return STOCKADE_ERROR_CANCELLED;
-    }
-  }
-
-  const int fd_;
-  stockade_file_job& job_;
-  struct stat stat_ {};
-  uint64_t position_ = 0;
-  std::vector<uint8_t> bytes_;
-  bool ended_ = false;
-};
-
-// Fetches until the beginning of the file is known, or that it is armored.
-Status find_beginning(const FileFormat& format, Input& input, Beginning& beginning, bool* armored,
-                      stockade_fault& fault) {
-  *armored = false;
-  for (uint64_t next = 1;;) {
-    const Status status = input.fetch(first_fetch);
-    if (status != STOCKADE_OK) {
-      fault = make_fault(status);
-      return status;
-    }
-    if (format.keyring != nullptr && (*armored = looks_armored(input.bytes()))) return STOCKADE_OK;
-    if (input.bytes().size() < next && !input.ended()) continue;
-    const Status opened = open_beginning(format, input.bytes(), beginning, fault);
-    if (opened != STOCKADE_ERROR_TRUNCATED || input.ended()) return opened;
-    // Each attempt reads the header anew; pieces of a stream may be tiny.
-    next = input.bytes().size() + input.bytes().size() / 16 + 1;
-  }
 }
 
 // A file through a FileStream, in order: for armor.
@@ -213,7 +106,7 @@ class Resumption {
 
   // Reads the journal; `found` says that there is a job to go on with. Errors of Journal::open, MODE, JOURNAL,
   // INPUT_CHANGED.
-  Status open(const Input& input, const Keyring& keyring, uint32_t max_work_factor, bool* found,
+  Status open(const FileInput& input, const Keyring& keyring, uint32_t max_work_factor, bool* found,
               stockade_fault& fault) {
     Status status = check_files(input);
     if (status != STOCKADE_OK) return status;
@@ -257,7 +150,7 @@ class Resumption {
  private:
   // Three regular files that are not one another, from their begin on. Before anything is written to any of them. IO, MODE,
   // OVERLAP.
-  Status check_files(const Input& input) {
+  Status check_files(const FileInput& input) {
     struct stat journal;
     const int flags = ::fcntl(out_fd_, F_GETFL);
     if (::fstat(out_fd_, &out_stat_) != 0 || ::fstat(journal_fd_, &journal) != 0 || flags < 0) return STOCKADE_ERROR_IO;
@@ -272,8 +165,8 @@ class Resumption {
   // What the journal counts as done must be on storage before the journal says so.
   Status note(uint64_t runs) {
     if (runs <= journal_.state().runs) return STOCKADE_OK;
-    if (::fdatasync(out_fd_) != 0 && errno != EINVAL) return STOCKADE_ERROR_IO;
-    return journal_.advance(runs);
+    const Status status = sync_data(out_fd_);
+    return status != STOCKADE_OK ? status : journal_.advance(runs);
   }
 
   Journal journal_;
@@ -302,9 +195,9 @@ Status reopen_output(const FileFormat& format, int out_fd, Resumption& resumptio
   return same ? STOCKADE_OK : STOCKADE_ERROR_JOURNAL;
 }
 
-Status begin_sealing(const FileFormat& format, Input& input, int out_fd, Resumption& resumption, const Keyring& journal,
-                     RandomSource& random, engine::FileJob& made, Beginning& beginning, std::vector<uint8_t>& lead,
-                     stockade_fault& fault) {
+Status begin_sealing(const FileFormat& format, FileInput& input, int out_fd, Resumption& resumption,
+                     const Keyring& journal, RandomSource& random, engine::FileJob& made, Beginning& beginning,
+                     std::vector<uint8_t>& lead, stockade_fault& fault) {
   bool found = false;
   Status status = resumption.open(input, journal, format.max_work_factor, &found, fault);
   if (status != STOCKADE_OK) return status;
@@ -321,7 +214,7 @@ Status begin_sealing(const FileFormat& format, Input& input, int out_fd, Resumpt
   return STOCKADE_OK;
 }
 
-Status begin_opening(const FileFormat& format, Input& input, Resumption& resumption, const Keyring& journal,
+Status begin_opening(const FileFormat& format, FileInput& input, Resumption& resumption, const Keyring& journal,
                      RandomSource& random, engine::FileJob& made, const Beginning& beginning, stockade_fault& fault) {
   bool found = false;
   Status status = resumption.open(input, journal, format.max_work_factor, &found, fault);
@@ -333,33 +226,10 @@ Status begin_opening(const FileFormat& format, Input& input, Resumption& resumpt
   return STOCKADE_OK;
 }
 
-// The length of a regular file, and its last chunk, before anything is released: a file that was cut or added to is
-// refused at once.
-Status check_end(const Input& input, const Beginning& beginning, stockade_fault& fault) {
-  const uint64_t payload = input.length() - beginning.header_length;
-  uint64_t plain;
-  Status status = plaintext_length(payload, &plain);
-  fault = fault_at(status, status == STOCKADE_ERROR_TRUNCATED ? input.length() : nowhere);
-  if (status != STOCKADE_OK) return status;
-  const uint64_t chunk = chunk_count(payload) - 1;
-  const uint64_t bytes = payload - chunk_offset(chunk);
-  const uint64_t offset = beginning.header_length + chunk_offset(chunk);
-  Secret<uint8_t[sealed_chunk_bytes]> sealed;
-  status = input.read_at(offset, *sealed, bytes);
-  fault = make_fault(status);
-  if (status != STOCKADE_OK || check_chunk(*beginning.key, chunk, *sealed, bytes)) return status;
-  fault = fault_in_chunk(STOCKADE_ERROR_CHUNK, chunk, offset);
-  fault.value = 1;
-  if (const uint64_t end = find_end(*beginning.key, chunk, *sealed, bytes)) {
-    fault = fault_at(STOCKADE_ERROR_TRAILING_DATA, offset + end);
-  }
-  return fault.status;
-}
-
 // Plain Cobblestone has no file key of its own under which a journal could be authenticated.
 bool can_resume(const FileFormat& format) { return format.keyring != nullptr && !format.armor; }
 
-void skip_beginning(const Input& input, const Beginning& beginning, engine::FileJob& made) {
+void skip_beginning(const FileInput& input, const Beginning& beginning, engine::FileJob& made) {
   if (input.regular()) {
     made.in_skip = beginning.length();
     return;
@@ -448,8 +318,8 @@ class ArmoredCheckWork final : public engine::FileWork {
   stockade_fault fault_ = make_fault(STOCKADE_OK);
 };
 
-Status verify_armored(const FileFormat& format, const Input& input, engine::FileJob made, const engine::Engine& engine,
-                      stockade_file_job& job) {
+Status verify_armored(const FileFormat& format, const FileInput& input, engine::FileJob made,
+                      const engine::Engine& engine, stockade_file_job& job) {
   if (!input.regular()) {
     made.prefix = input.bytes().data();
     made.prefix_length = input.bytes().size();
@@ -475,7 +345,7 @@ Status encrypt_fd(const FileFormat& format, int in_fd, int out_fd, stockade_file
                   const engine::Engine& engine, RandomSource& random, const JobPace& pace) {
   clear(job);
   Status status = check_format(format, STOCKADE_ENCRYPT);
-  Input input(in_fd, job);
+  FileInput input(in_fd, job.progress, job.progress_context);
   if (status == STOCKADE_OK) status = input.open();
   if (status == STOCKADE_OK && job.journal_fd > 0 && !can_resume(format)) status = STOCKADE_ERROR_MODE;
   if (status != STOCKADE_OK) return report(job, status);
@@ -506,7 +376,7 @@ Status decrypt_fd(const FileFormat& format, int in_fd, int out_fd, stockade_file
                   const engine::Engine& engine, RandomSource& random, const JobPace& pace) {
   clear(job);
   Status status = check_format(format, STOCKADE_DECRYPT);
-  Input input(in_fd, job);
+  FileInput input(in_fd, job.progress, job.progress_context);
   if (status == STOCKADE_OK) status = input.open();
   if (status == STOCKADE_OK && job.journal_fd > 0 && !can_resume(format)) status = STOCKADE_ERROR_MODE;
   if (status != STOCKADE_OK) return report(job, status);
@@ -547,7 +417,7 @@ Status verify_fd(const FileFormat& format, int in_fd, stockade_file_job& job, co
                  const JobPace& pace) {
   clear(job);
   Status status = check_format(format, STOCKADE_DECRYPT);
-  Input input(in_fd, job);
+  FileInput input(in_fd, job.progress, job.progress_context);
   if (status == STOCKADE_OK) status = input.open();
   if (status != STOCKADE_OK) return report(job, status);
   engine::FileJob made = make_job(job, in_fd, -1, pace);

@@ -3,11 +3,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <string>
 #include <vector>
 
+#include "format/at_offset.h"
 #include "format/derive.h"
 
 namespace stockade::format {
@@ -16,33 +16,6 @@ namespace {
 constexpr uint64_t slots = 2;
 // More than the longest header and the records.
 constexpr uint64_t most_journal_bytes = max_header_bytes + 4096;
-
-Status read_whole(int fd, uint64_t offset, uint8_t* out, uint64_t length, uint64_t* got) {
-  *got = 0;
-  while (*got < length) {
-    const ssize_t n = ::pread(fd, out + *got, length - *got, static_cast<off_t>(offset + *got));
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return STOCKADE_ERROR_IO;
-    if (n == 0) break;
-    *got += static_cast<uint64_t>(n);
-  }
-  return STOCKADE_OK;
-}
-
-Status write_whole(int fd, uint64_t offset, const uint8_t* in, uint64_t length) {
-  while (length != 0) {
-    const ssize_t n = ::pwrite(fd, in, length, static_cast<off_t>(offset));
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) {
-      if (n == 0) errno = EIO;
-      return STOCKADE_ERROR_IO;
-    }
-    in += n;
-    offset += static_cast<uint64_t>(n);
-    length -= static_cast<uint64_t>(n);
-  }
-  return STOCKADE_OK;
-}
 
 }  // namespace
 
@@ -90,10 +63,10 @@ Status Journal::write_record(uint64_t sequence) {
   Status status = hmac_sha256({*mac_key_, 32}, record.covered(), record.mac);
   if (status != STOCKADE_OK) return status;
   const uint64_t offset = header_length_ + sequence % slots * sizeof record;
-  status = write_whole(fd_, offset, reinterpret_cast<const uint8_t*>(&record), sizeof record);
+  status = write_at(fd_, offset, reinterpret_cast<const uint8_t*>(&record), sizeof record);
   if (status != STOCKADE_OK) return status;
   sequence_ = sequence;
-  return ::fdatasync(fd_) == 0 || errno == EINVAL ? STOCKADE_OK : STOCKADE_ERROR_IO;
+  return sync_data(fd_);
 }
 
 Status Journal::create(const Keyring& keyring, stockade_cipher cipher, const uint8_t file_key[file_key_bytes],
@@ -111,7 +84,7 @@ Status Journal::create(const Keyring& keyring, stockade_cipher cipher, const uin
   if (::ftruncate(fd_, 0) != 0) return STOCKADE_ERROR_IO;
   // The record first: with the header in front of it, it is there as well.
   if ((status = write_record(0)) != STOCKADE_OK) return status;
-  return write_whole(fd_, 0, bytes_of(text).data(), text.size());
+  return write_at(fd_, 0, bytes_of(text).data(), text.size());
 }
 
 Status Journal::advance(uint64_t runs) {
@@ -122,7 +95,7 @@ Status Journal::advance(uint64_t runs) {
 Status Journal::read_record(uint64_t slot, Record& record, bool* whole, bool* valid) {
   uint64_t got;
   const uint64_t offset = header_length_ + slot * sizeof record;
-  const Status status = read_whole(fd_, offset, reinterpret_cast<uint8_t*>(&record), sizeof record, &got);
+  const Status status = read_at(fd_, offset, reinterpret_cast<uint8_t*>(&record), sizeof record, &got);
   if (status != STOCKADE_OK) return status;
   *whole = got == sizeof record;
   *valid = false;
@@ -138,7 +111,7 @@ Status Journal::open(const Keyring& keyring, uint32_t max_work_factor, bool* fou
   *found = false;
   std::vector<uint8_t> bytes(most_journal_bytes);
   uint64_t got;
-  Status status = read_whole(fd_, 0, bytes.data(), bytes.size(), &got);
+  Status status = read_at(fd_, 0, bytes.data(), bytes.size(), &got);
   if (status != STOCKADE_OK) return status;
   bytes.resize(got);
   // Created and not written, or zeros where the header would be: nothing was begun. A longer file is no journal.

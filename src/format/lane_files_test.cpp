@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cross/file_sample.h"
@@ -18,6 +19,7 @@
 #include "format/file_stream.h"
 #include "format/raw_file.h"
 #include "format/reader.h"
+#include "format/shared_job.h"
 
 namespace stockade::format {
 namespace {
@@ -42,7 +44,8 @@ class Machine {
                    const aes::GpuKernels& aes = tests::oracle_aes_kernels(),
                    const gcm::GpuKernels& gcm = tests::oracle_gcm_kernels())
       : runtime(std::move(devices)),
-        backend_{&runtime, &aes, &gcm, {lanes, run_bytes}, {lanes, run_bytes}, true, std::min(run_bytes / 2, 32 * kib), kib, 0},
+        backend_{&runtime, &aes, &gcm, {lanes, run_bytes}, {lanes, run_bytes}, true, std::min(run_bytes / 2, 32 * kib),
+                 kib,      0},
         scope_(std::make_unique<engine::ScopedBackend>(backend_)) {
     tests::launch_on(&runtime);
   }
@@ -457,6 +460,59 @@ TEST_F(LaneSealedFiles, show_the_same_damage) {
       Bytes released;
       ASSERT_NE(stream(STOCKADE_DECRYPT, sealed, engine, released), STOCKADE_OK);
       ASSERT_TRUE(released.size() <= text.size() && std::equal(released.begin(), released.end(), text.begin()));
+    }
+  }
+}
+
+// ---- slices ----
+
+// One slice of a shared job.
+Status do_slice(const SharedJob& job, int in_fd, int out_fd, uint64_t slice, const engine::Engine& engine,
+                uint64_t run_chunks) {
+  stockade_shared_work work{};
+  work.in_fd = in_fd;
+  work.out_fd = out_fd;
+  work.next_context = &slice;
+  work.next = [](void* context) { return std::exchange(*static_cast<uint64_t*>(context), STOCKADE_NO_SLICE); };
+  return job.run(work, engine, {.run_chunks = run_chunks});
+}
+
+TEST_F(LaneSealedFiles, are_the_same_slice_by_slice) {
+  constexpr uint64_t slice = 256 * kib;
+  for (const size_t devices : {1, 3}) {
+    // Lanes that like 3, 5 or 6 chunks at a time, which do not go into the 16 of a slice.
+    Machine machine(several(devices), random_.one_in(3) ? 64 * kib : random_.one_in(2) ? 96 * kib : 112 * kib);
+    for (const uint64_t length : {uint64_t{0}, slice + 31, slice + 32, 3 * slice - 1, 1000000UL}) {
+      const Bytes text = random_.bytes(length), sealed = expected(text);
+      const TemporaryFile in(text), out, in_sealed(sealed), opened(Bytes(length, 0xEE));
+      SharedJob sealing, opening;
+      stockade_fault fault;
+      SharedOptions options{.kind = STOCKADE_SHARED_ENCRYPT, .slice_bytes = slice};
+      tests::CountingRandom random(first_random);
+      ASSERT_EQ(sealing.create(format_, in.fd(), out.fd(), options, serial, random, fault), STOCKADE_OK);
+      options.kind = STOCKADE_SHARED_DECRYPT;
+      ASSERT_EQ(opening.create(format_, in_sealed.fd(), -1, options, serial, random, fault), STOCKADE_OK);
+      stockade_shared_info info;
+      opening.describe(info);
+      const uint64_t slices = info.slices;
+      sealing.describe(info);
+      for (uint64_t i = 0; i < info.slices; ++i) {
+        const engine::Engine& engine = random_.one_in(3) ? serial : random_.one_in(2) ? cuda : hybrid;
+        const uint64_t run_chunks = uint64_t{1} << random_.below(2);
+        ASSERT_EQ(do_slice(sealing, in.fd(), out.fd(), info.slices - 1 - i, engine, run_chunks), STOCKADE_OK);
+      }
+      ASSERT_EQ(out.content(), sealed) << length;
+      // Nothing is written but the slice.
+      Bytes so_far(length, 0xEE);
+      for (uint64_t i = 0; i < slices; ++i) {
+        const engine::Engine& engine = i % 3 == 0 ? cuda : i % 3 == 1 ? hybrid : serial;
+        const uint64_t begin = i * slice, end = i + 1 < slices ? begin + slice : length;
+        ASSERT_EQ(do_slice(opening, in_sealed.fd(), opened.fd(), i, engine, uint64_t{1} << random_.below(2)),
+                  STOCKADE_OK);
+        std::copy(text.begin() + static_cast<std::ptrdiff_t>(begin), text.begin() + static_cast<std::ptrdiff_t>(end),
+                  so_far.begin() + static_cast<std::ptrdiff_t>(begin));
+        ASSERT_EQ(opened.content(), so_far) << length << ", slice " << i;
+      }
     }
   }
 }

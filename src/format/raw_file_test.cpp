@@ -22,6 +22,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/sanitizers.h"
 namespace stockade::format {
 namespace {
 
@@ -645,7 +646,7 @@ INSTANTIATE_TEST_SUITE_P(Ways, RawFileFailure,
 }
 
 TEST(RawFileDeathTest, FewerThreadsThanWishedFor) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if STOCKADE_ADDRESS_SANITIZER || STOCKADE_THREAD_SANITIZER
   GTEST_SKIP() << "sanitizers need more address space than the limit leaves";
 #endif
   GTEST_FLAG_SET(death_test_style, "threadsafe");

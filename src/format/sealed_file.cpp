@@ -15,13 +15,6 @@ Status derive_input_key(const uint8_t file_key[file_key_bytes], stockade_cipher 
   return hkdf_expand({file_key, file_key_bytes}, info, input_key);
 }
 
-Status derive_from_file_key(Beginning& beginning, Bytes salt) {
-  Secret<uint8_t[32]> input_key;
-  const std::span<uint8_t> used(*input_key, input_key_bytes(beginning.cipher));
-  const Status status = derive_input_key(*beginning.file_key, beginning.cipher, used);
-  return status != STOCKADE_OK ? status : derive_payload_key(*beginning.key, beginning.cipher, used, salt, {});
-}
-
 // Derives the payload key for the salt that stands behind the header, and compares the commitment.
 template <typename Derive>
 Status open_preamble(Bytes bytes, Beginning& beginning, stockade_fault& fault, Derive&& derive) {
@@ -47,6 +40,13 @@ Status open_payload(Bytes bytes, Beginning& beginning, stockade_fault& fault) {
 }
 
 }  // namespace
+
+Status derive_from_file_key(Beginning& beginning, Bytes salt) {
+  Secret<uint8_t[32]> input_key;
+  const std::span<uint8_t> used(*input_key, input_key_bytes(beginning.cipher));
+  const Status status = derive_input_key(*beginning.file_key, beginning.cipher, used);
+  return status != STOCKADE_OK ? status : derive_payload_key(*beginning.key, beginning.cipher, used, salt, {});
+}
 
 Status check_format(const FileFormat& format, stockade_direction direction) {
   const bool making = direction == STOCKADE_ENCRYPT;

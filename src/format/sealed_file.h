@@ -35,6 +35,10 @@ struct Beginning {
   uint64_t length() const { return header_length + preamble_bytes; }
 };
 
+// The key of a Stockade file's payload from its file key, its cipher and the payload's salt. LIBRARY, and those of a bad
+// environment.
+Status derive_from_file_key(Beginning& beginning, Bytes salt);
+
 // Draws what is random, in this order: file key, what its stanzas need, payload salt. `bytes` is what the file begins
 // with. RANDOM, LIBRARY, MEMORY, and those of check_format.
 Status make_beginning(const FileFormat& format, RandomSource& random, Beginning& beginning,

@@ -12,7 +12,9 @@
 #include <random>
 #include <stdexcept>
 
-#if defined(__SANITIZE_ADDRESS__)
+#include "base/sanitizers.h"
+
+#if STOCKADE_ADDRESS_SANITIZER
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
@@ -39,7 +41,7 @@ Stack take_stack() {
 }
 
 void give_back(Stack stack) {
-#if defined(__SANITIZE_ADDRESS__)
+#if STOCKADE_ADDRESS_SANITIZER
   // The function that never returned has left its marks on it.
   __asan_unpoison_memory_region(stack.bytes.get(), stack_bytes);
 #endif
@@ -241,7 +243,7 @@ class EmulatedBlock {
   }
 
   // The sanitizer must be told whose stack comes next.
-#if defined(__SANITIZE_ADDRESS__)
+#if STOCKADE_ADDRESS_SANITIZER
   void resume(uint32_t i) {
     __sanitizer_start_switch_fiber(&scheduler_fake_stack_, fibres_[i].stack.bytes.get(), stack_bytes);
     go_to(i);

@@ -1,6 +1,7 @@
 #include "rsa/batch.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace stockade::rsa {
 namespace {
@@ -20,19 +21,52 @@ uint64_t cost_of(const PublicKey* key) { return public_cost(*key); }
 uint64_t filling(const PrivateKey* key) { return std::max(1U, key->row()->lanes / 2); }
 uint64_t filling(const PublicKey* key) { return key->row()->lanes; }
 
+template <typename Item>
+uint64_t cost_of_all(std::span<Item> batch) {
+  uint64_t cost = 0;
+  for (const Item& item : batch) cost += cost_of(item.key);
+  return cost;
+}
+
+template <typename Item>
+Status first_failure(std::span<Item> batch) {
+  const auto failed =
+      std::find_if(batch.begin(), batch.end(), [](const Item& item) { return item.status != STOCKADE_OK; });
+  return failed == batch.end() ? STOCKADE_OK : failed->status;
+}
+
+// How the powers of each operation shall be divided, where that is better than giving each operation to one worker: there
+// are workers enough for all powers, and the row has nothing that is better still. Or as STOCKADE_FORCE says.
+template <typename Item>
+std::optional<Arrangement> divide(const Engine& engine, std::span<Item> batch) {
+  const std::optional<Layers> forced = find_layers(engine::environment().rsa_layers);
+  const uint64_t powers = 2 * batch.size();
+  const bool few = powers <= engine.threads;
+  const bool paired = !batch.empty() && batch[0].key->q().bits() <= batch[0].key->row()->pair_bits;
+  const Layers layers = forced.value_or(few && !paired ? Layers::halves : Layers::together);
+  if (layers == Layers::together || batch.empty()) return std::nullopt;
+  const Plan plan = engine::make_plan(engine, cost_of_all(batch), most_workers(layers, powers), true);
+  if (!forced && plan.workers == 1) return std::nullopt;
+  return Arrangement{layers, plan};
+}
+
 // Calls run(part) for disjoint parts of the batch.
 template <typename Item, typename Run>
 Status run_parts(const Engine& engine, std::span<Item> batch, Run run) {
   if (batch.empty()) return STOCKADE_OK;
-  uint64_t cost = 0;
-  for (const Item& item : batch) cost += cost_of(item.key);
+  const uint64_t cost = cost_of_all(batch);
   const Plan plan = engine::make_plan(engine, cost, batch.size(), true);
   const uint64_t grain = operations_at_a_time(batch.size(), filling(batch[0].key), plan.workers);
   engine::run(plan, batch.size(), grain,
               [&](uint64_t begin, uint64_t end, uint32_t) { run(batch.subspan(begin, end - begin)); });
-  const auto failed =
-      std::find_if(batch.begin(), batch.end(), [](const Item& item) { return item.status != STOCKADE_OK; });
-  return failed == batch.end() ? STOCKADE_OK : failed->status;
+  return first_failure(batch);
+}
+
+// The same for private operations, calling run(part, arrangement).
+template <typename Item, typename Run>
+Status run_private_parts(const Engine& engine, std::span<Item> batch, Run run) {
+  if (const std::optional<Arrangement> divided = divide(engine, batch)) return run(batch, *divided);
+  return run_parts(engine, batch, [&](std::span<Item> part) { run(part, Arrangement{}); });
 }
 
 }  // namespace
@@ -46,7 +80,9 @@ uint64_t operations_at_a_time(uint64_t count, uint64_t filling, uint32_t workers
 }
 
 Status run_private(const Engine& engine, std::span<PrivateOperation> operations, RandomSource& random) {
-  return run_parts(engine, operations, [&](std::span<PrivateOperation> part) { run_private(part, random); });
+  return run_private_parts(engine, operations, [&](std::span<PrivateOperation> part, const Arrangement& arrangement) {
+    return run_private(part, random, arrangement);
+  });
 }
 
 Status run_public(const Engine& engine, std::span<PublicOperation> operations) {
@@ -55,7 +91,9 @@ Status run_public(const Engine& engine, std::span<PublicOperation> operations) {
 
 Status sign_many(const Engine& engine, const SignaturePadding& padding, std::span<Signing> batch,
                  RandomSource& random) {
-  return run_parts(engine, batch, [&](std::span<Signing> part) { sign_many(padding, part, random); });
+  return run_private_parts(engine, batch, [&](std::span<Signing> part, const Arrangement& arrangement) {
+    return sign_many(padding, part, random, arrangement);
+  });
 }
 
 Status verify_many(const Engine& engine, const SignaturePadding& padding, std::span<Verification> batch) {
@@ -67,7 +105,9 @@ Status encrypt_many(const Engine& engine, const Oaep& oaep, std::span<Encryption
 }
 
 Status decrypt_many(const Engine& engine, const Oaep& oaep, std::span<Decryption> batch, RandomSource& random) {
-  return run_parts(engine, batch, [&](std::span<Decryption> part) { decrypt_many(oaep, part, random); });
+  return run_private_parts(engine, batch, [&](std::span<Decryption> part, const Arrangement& arrangement) {
+    return decrypt_many(oaep, part, random, arrangement);
+  });
 }
 
 }  // namespace stockade::rsa

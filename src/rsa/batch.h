@@ -1,5 +1,6 @@
 // Batches of RSA operations on the threads of an engine: what operation.h computes, in pieces that fill the lanes of a
-// row. An engine with GPUs computes RSA on the CPU.
+// row; or, where workers outnumber operations, with the two powers of each operation on workers of their own. An engine
+// with GPUs computes RSA on the CPU.
 //
 // Errors, and everything else that is not said here, are those of operation.h. `random` is asked by many threads at
 // once.

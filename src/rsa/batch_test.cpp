@@ -77,6 +77,36 @@ TEST(Batches, of_numbers_are_the_same_on_every_engine_and_row) {
   }
 }
 
+// With more workers than powers, each power may have a worker of its own.
+TEST(Batches, that_are_short_are_the_same_on_every_engine) {
+  tests::RandomSource random;
+  const auto small = make_key(oracle_key(2048).numbers), large = make_key(oracle_key(3072).numbers);
+  for (const uint64_t count : {1, 2, 3}) {
+    std::vector<Buffer> in, expected;
+    for (uint64_t i = 0; i < count; ++i) {
+      in.push_back(random.bytes(i % 2 == 0 ? 384 : 256));
+      in[i][0] = 0;
+    }
+    for (const uint32_t threads : {1, 2, 4, 16}) {
+      std::vector<Buffer> out;
+      std::vector<PrivateOperation> operations;
+      for (const Buffer& number : in) out.emplace_back(number.size());
+      for (uint64_t i = 0; i < count; ++i)
+        operations.push_back({i % 2 == 0 ? large.get() : small.get(), in[i], out[i]});
+      EXPECT_EQ(run_private({Kind::automatic, threads}, operations, system_random()), STOCKADE_OK);
+      if (expected.empty()) expected = out;
+      EXPECT_EQ(out, expected) << threads;
+    }
+    // What was checked against the public key inside comes back here too.
+    for (uint64_t i = 0; i < count; ++i) {
+      Buffer back(in[i].size());
+      PublicOperation inverse{&(i % 2 == 0 ? large : small)->public_key(), expected[i], back};
+      EXPECT_EQ(run_public({&inverse, 1}), STOCKADE_OK);
+      EXPECT_EQ(back, in[i]);
+    }
+  }
+}
+
 TEST(Batches, of_nothing_are_no_work) {
   for (const Engine& engine : engines) {
     EXPECT_EQ(run_private(engine, {}, system_random()), STOCKADE_OK);

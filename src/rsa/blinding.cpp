@@ -22,8 +22,8 @@ Status Blinding::next(const PublicKey& key, RandomSource& random, Limb* factor, 
 
 Status Blinding::square(const PublicKey& key) {
   const bignum::Modulus& n = key.modulus();
-  const Status status = n.multiply(factor_, factor_, factor_);
-  return status == STOCKADE_OK ? n.multiply(inverse_, inverse_, inverse_) : status;
+  const Status status = n.multiply_montgomery(factor_, factor_, factor_);
+  return status == STOCKADE_OK ? n.multiply_montgomery(inverse_, inverse_, inverse_) : status;
 }
 
 Status Blinding::draw(const PublicKey& key, RandomSource& random) {
@@ -42,13 +42,16 @@ Status Blinding::draw(const PublicKey& key, RandomSource& random) {
   if (filled != STOCKADE_OK) return filled;
   if (const Status status = n.reduce(bits, wide, r); status != STOCKADE_OK) return status;
   Limb exists;
-  const Status status = bignum::invert(r, n.value(), limbs, inverse_, exists);
+  Status status = bignum::invert(r, n.value(), limbs, inverse_, exists);
   if (status != STOCKADE_OK) return status;
   // Nobody meets a multiple of p or q by chance: the source is broken.
   if (exists == 0) return STOCKADE_ERROR_RANDOM;
-  uses_left_ = uses_of_r;
   const bignum::Power power = {&n.constants(), r, key.exponent(), key.exponent_bits(), factor_};
-  return key.row()->kernels->modexp_public(&power, 1);
+  status = key.row()->kernels->modexp_public(&power, 1);
+  if (status == STOCKADE_OK) status = n.multiply(factor_, n.constants().r, factor_);
+  if (status == STOCKADE_OK) status = n.multiply(inverse_, n.constants().r, inverse_);
+  if (status == STOCKADE_OK) uses_left_ = uses_of_r;
+  return status;
 }
 
 }  // namespace stockade::rsa

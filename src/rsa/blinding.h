@@ -14,12 +14,13 @@ namespace stockade::rsa {
 
 class PublicKey;
 
-// The pair of one key. Each use squares it, which costs two products; after so many uses a new r is drawn.
+// The pair of one key, in Montgomery form: it is applied by Modulus::multiply_montgomery. Each use squares it, which costs
+// two products; after so many uses a new r is drawn.
 class Blinding {
  public:
   static constexpr uint32_t uses_of_r = 32;
 
-  // factor = r^e, inverse = 1/r mod n, as many limbs as n has; a pair that nobody has had before. Threads may share it.
+  // factor = r^e·R, inverse = R/r mod n, as many limbs as n has; a pair that nobody has had before. Threads may share it.
   // RANDOM, MEMORY.
   Status next(const PublicKey& key, RandomSource& random, bignum::Limb* factor, bignum::Limb* inverse);
 

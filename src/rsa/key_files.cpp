@@ -86,7 +86,10 @@ std::string type_name(const ASN1_OBJECT* object) {
 // Whether an AlgorithmIdentifier (RFC 5280 4.1.1.2) is rsaEncryption.
 Status check_algorithm(Bytes der, const Reading& reading) {
   DerSequence algorithm;
-  if (algorithm.parse(der) != STOCKADE_OK || algorithm.object(0) == nullptr) return STOCKADE_ERROR_KEY_FILE;
+  if (const Status status = algorithm.parse(der); status != STOCKADE_OK) {
+    return status == STOCKADE_ERROR_MEMORY ? status : STOCKADE_ERROR_KEY_FILE;
+  }
+  if (algorithm.object(0) == nullptr) return STOCKADE_ERROR_KEY_FILE;
   if (OBJ_obj2nid(algorithm.object(0)) != NID_rsaEncryption) return reading.refuse_type(type_name(algorithm.object(0)));
   const int parameters = algorithm.type(1);
   const bool none = parameters == V_ASN1_NULL || parameters == V_ASN1_UNDEF;
@@ -151,7 +154,9 @@ Status read_encrypted(Form form, const Reading& reading, Decrypt decrypt) {
   const Status status = decrypt(Bytes(passphrase.data(), passphrase.size()), plain, length);
   if (status != STOCKADE_OK) return status;
   DerSequence probe;
-  if (probe.parse({plain.data(), length}) != STOCKADE_OK) return STOCKADE_ERROR_PASSPHRASE;
+  if (const Status parsed = probe.parse({plain.data(), length}); parsed != STOCKADE_OK) {
+    return parsed == STOCKADE_ERROR_MEMORY ? parsed : STOCKADE_ERROR_PASSPHRASE;
+  }
   return read_der(form, {plain.data(), length}, reading);
 }
 
@@ -256,7 +261,11 @@ Status decode_pem(std::string_view text, PemBlock& block) {
   const Handle<BIO, BIO_free> in(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
   if (!in) return errors.status();
   const int done = PEM_read_bio_ex(in.get(), &block.name, &block.header, &block.data, &block.length, PEM_FLAG_SECURE);
-  return done == 1 ? STOCKADE_OK : errors.status(STOCKADE_ERROR_KEY_FILE);
+  if (done == 1) return STOCKADE_OK;
+  if (!errors.none()) return errors.status(STOCKADE_ERROR_KEY_FILE);
+  // Nothing is said where a block is empty, nor where there is no memory for it.
+  SecretBuffer as_much;
+  return as_much.allocate(text.size()) ? STOCKADE_ERROR_KEY_FILE : STOCKADE_ERROR_MEMORY;
 }
 
 // RFC 1421 4.6.1.1, the old way of OpenSSL to encrypt.

@@ -172,9 +172,11 @@ TEST(RsaKey, refuses_equal_close_and_lopsided_factors) {
 
 TEST(RsaKey, refuses_factors_that_are_not_prime) {
   const std::shared_ptr<BN_CTX> context(BN_CTX_new(), BN_CTX_free);
-  const std::shared_ptr<BIGNUM> p = random_prime(1024), a = random_prime(512), b = random_prime(512);
-  const std::shared_ptr<BIGNUM> product(BN_new(), BN_free);
-  BN_mul(product.get(), a.get(), b.get(), context.get());
+  const std::shared_ptr<BIGNUM> p = random_prime(1024), product(BN_new(), BN_free), n(BN_new(), BN_free);
+  do {
+    BN_mul(product.get(), random_prime(512).get(), random_prime(512).get(), context.get());
+    BN_mul(n.get(), p.get(), product.get(), context.get());
+  } while (BN_num_bits(n.get()) != 2048);
   // All that can be said of exponents holds for composite numbers too.
   EXPECT_EQ(private_status(numbers_from(p.get(), product.get())), STOCKADE_ERROR_RSA_PRIME);
   EXPECT_EQ(private_status(numbers_from(product.get(), p.get())), STOCKADE_ERROR_RSA_PRIME);

@@ -22,8 +22,18 @@ ErrorScope::~ErrorScope() { ERR_pop_to_mark(); }
 
 Status ErrorScope::status(Status otherwise) const {
   const unsigned long last = ERR_peek_last_error();
-  return last != before_ && ERR_GET_REASON(last) == ERR_R_MALLOC_FAILURE ? STOCKADE_ERROR_MEMORY : otherwise;
+  if (last != before_ && ERR_GET_REASON(last) == ERR_R_MALLOC_FAILURE) return STOCKADE_ERROR_MEMORY;
+  // What ran out deep inside libcrypto is followed by errors that say less. Where the host has none of its own, all are
+  // ours to take.
+  while (before_ == 0) {
+    const unsigned long error = ERR_get_error();
+    if (error == 0) break;
+    if (ERR_GET_REASON(error) == ERR_R_MALLOC_FAILURE) return STOCKADE_ERROR_MEMORY;
+  }
+  return otherwise;
 }
+
+bool ErrorScope::none() const { return ERR_peek_last_error() == before_; }
 
 OSSL_LIB_CTX* library_context() {
   static std::atomic<Library*> made = nullptr;

@@ -28,8 +28,10 @@ class ErrorScope {
   ~ErrorScope();
   ErrorScope(const ErrorScope&) = delete;
   ErrorScope& operator=(const ErrorScope&) = delete;
-  // MEMORY if that is what libcrypto said last, else `otherwise`.
+  // MEMORY if that is what libcrypto said, else `otherwise`. Behind errors that the host has left only the last counts.
   Status status(Status otherwise = STOCKADE_ERROR_LIBRARY) const;
+  // Whether libcrypto has said nothing.
+  bool none() const;
 
  private:
   const unsigned long before_;  // left there by the host

@@ -103,7 +103,7 @@ Status begin(const PrivateOperation& operation, RandomSource& random, const Halv
   Status status = read_number(public_key, operation.in, operation.out, halves.blinded);
   if (status == STOCKADE_OK) status = key.blinding().next(public_key, random, halves.check, halves.inverse);
   if (status == STOCKADE_OK) {
-    status = public_key.modulus().multiply(halves.blinded, halves.check, halves.blinded);
+    status = public_key.modulus().multiply_montgomery(halves.blinded, halves.check, halves.blinded);
   }
   if (status == STOCKADE_OK) status = key.p().reduce(halves.blinded, public_key.limbs(), halves.p_power);
   if (status == STOCKADE_OK) status = key.q().reduce(halves.blinded, public_key.limbs(), halves.q_power);
@@ -129,7 +129,7 @@ Status recombine(const PrivateKey& key, const Halves& halves) {
 Status finish(const PrivateOperation& operation, const Halves& halves) {
   const PublicKey& key = operation.key->public_key();
   if (bignum::is_equal(halves.check, halves.blinded, key.limbs()) == 0) return STOCKADE_ERROR_RSA_FAULT;
-  const Status status = key.modulus().multiply(halves.result, halves.inverse, halves.result);
+  const Status status = key.modulus().multiply_montgomery(halves.result, halves.inverse, halves.result);
   if (status != STOCKADE_OK) return status;
   bignum::to_bytes(halves.result, key.limbs(), operation.out.data(), key.bytes());
   return STOCKADE_OK;
@@ -144,7 +144,7 @@ void for_good(std::span<PrivateOperation> group, Step step) {
 }
 
 void run_private_steps(std::span<PrivateOperation> group, const bignum::Variant& row, RandomSource& random,
-                       Arena& arena) {
+                       const Arrangement& arrangement, Arena& arena) {
   std::array<Halves, group_size> halves{};
   std::array<Power, 2 * group_size> powers{};
   size_t count = 0;
@@ -159,7 +159,7 @@ void run_private_steps(std::span<PrivateOperation> group, const bignum::Variant&
     return STOCKADE_OK;
   });
   put_sizes_together({powers.data(), count});
-  Status status = row.kernels->modexp(powers.data(), count);
+  Status status = run_powers(row, {powers.data(), count}, arrangement);
   count = 0;
   for_good(group, [&](const PrivateOperation& operation, size_t i) {
     const Status combined = status == STOCKADE_OK ? recombine(*operation.key, halves[i]) : status;
@@ -176,13 +176,14 @@ void run_private_steps(std::span<PrivateOperation> group, const bignum::Variant&
   });
 }
 
-void run_private_group(std::span<PrivateOperation> group, const bignum::Variant& row, RandomSource& random) {
+void run_private_group(std::span<PrivateOperation> group, const bignum::Variant& row, RandomSource& random,
+                       const Arrangement& arrangement) {
   size_t limbs = 0;
   for (const PrivateOperation& operation : group) limbs += limbs_for(*operation.key);
   Arena arena;
   const Status memory = arena.allocate(limbs) ? STOCKADE_OK : STOCKADE_ERROR_MEMORY;
   for (PrivateOperation& operation : group) operation.status = memory;
-  if (memory == STOCKADE_OK) run_private_steps(group, row, random, arena);
+  if (memory == STOCKADE_OK) run_private_steps(group, row, random, arrangement, arena);
   for (const PrivateOperation& operation : group) {
     if (operation.status != STOCKADE_OK) wipe(operation.out.data(), operation.out.size());
   }
@@ -248,15 +249,16 @@ Status verify(const SignaturePadding& padding, const PublicKey& key, Bytes diges
 
 }  // namespace
 
-Status run_private(std::span<PrivateOperation> operations, RandomSource& random) {
+Status run_private(std::span<PrivateOperation> operations, RandomSource& random, const Arrangement& arrangement) {
   return run_in_groups(operations, [&](std::span<PrivateOperation> group, const bignum::Variant& row) {
-    run_private_group(group, row, random);
+    run_private_group(group, row, random, arrangement);
   });
 }
 
 Status run_public(std::span<PublicOperation> operations) { return run_in_groups(operations, run_public_group); }
 
-Status sign_many(const SignaturePadding& padding, std::span<Signing> batch, RandomSource& random) {
+Status sign_many(const SignaturePadding& padding, std::span<Signing> batch, RandomSource& random,
+                 const Arrangement& arrangement) {
   return run_messages<PrivateOperation>(
       batch,
       [&](Signing& item, std::span<uint8_t> encoded, PrivateOperation& operation) {
@@ -264,7 +266,7 @@ Status sign_many(const SignaturePadding& padding, std::span<Signing> batch, Rand
         operation = {item.key, encoded, item.signature.first(encoded.size())};
         return encode(padding, item.key->public_key(), item.digest, random, encoded);
       },
-      [&](std::span<PrivateOperation> operations) { run_private(operations, random); },
+      [&](std::span<PrivateOperation> operations) { run_private(operations, random, arrangement); },
       [](Signing& item, std::span<uint8_t>) {
         if (item.status != STOCKADE_OK) wipe(item.signature.data(), item.signature.size());
         return item.status;
@@ -299,14 +301,15 @@ Status encrypt_many(const Oaep& oaep, std::span<Encryption> batch, RandomSource&
       });
 }
 
-Status decrypt_many(const Oaep& oaep, std::span<Decryption> batch, RandomSource& random) {
+Status decrypt_many(const Oaep& oaep, std::span<Decryption> batch, RandomSource& random,
+                    const Arrangement& arrangement) {
   return run_messages<PrivateOperation>(
       batch,
       [](Decryption& item, std::span<uint8_t> encoded, PrivateOperation& operation) {
         operation = {item.key, item.ciphertext, encoded};
         return STOCKADE_OK;
       },
-      [&](std::span<PrivateOperation> operations) { run_private(operations, random); },
+      [&](std::span<PrivateOperation> operations) { run_private(operations, random, arrangement); },
       [&](Decryption& item, std::span<uint8_t> encoded) {
         item.length = 0;
         if (item.status == STOCKADE_OK) return oaep_decode(oaep, encoded, item.message, item.length);

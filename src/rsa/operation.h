@@ -2,7 +2,8 @@
 // one call of a row, so that its lanes are filled; with one operation they are the two halves of one key.
 //
 // Every batch may hold operations of many keys. Any part of a batch is a batch, so whoever has more than one core runs
-// disjoint subspans at once. An operation reports its own status, and the batch returns that of its first operation
+// disjoint subspans at once; or, with fewer operations than cores, says by an Arrangement how the powers of each are
+// divided. An operation reports its own status, and the batch returns that of its first operation
 // that is not OK; an operation that fails leaves zeros in its output and does not touch the others. Nothing here
 // throws.
 #pragma once
@@ -16,6 +17,7 @@
 #include "base/status.h"
 #include "rsa/key.h"
 #include "rsa/padding.h"
+#include "rsa/powers.h"
 
 namespace stockade::rsa {
 
@@ -34,7 +36,7 @@ struct PrivateOperation {
 
 // Blinded, and checked against the public key before anything is written. RSA_LENGTH, RSA_RANGE, OUTPUT_SIZE,
 // RSA_FAULT, RANDOM, MEMORY.
-Status run_private(std::span<PrivateOperation> operations, RandomSource& random);
+Status run_private(std::span<PrivateOperation> operations, RandomSource& random, const Arrangement& arrangement = {});
 
 // out = in^e mod n, likewise.
 struct PublicOperation {
@@ -59,7 +61,8 @@ struct Signing {
 };
 
 // Those of run_private and of the padding.
-Status sign_many(const SignaturePadding& padding, std::span<Signing> batch, RandomSource& random);
+Status sign_many(const SignaturePadding& padding, std::span<Signing> batch, RandomSource& random,
+                 const Arrangement& arrangement = {});
 
 struct Verification {
   const PublicKey* key;
@@ -90,6 +93,7 @@ struct Decryption {
 };
 
 // DECRYPTION, and those of run_private and of the padding.
-Status decrypt_many(const Oaep& oaep, std::span<Decryption> batch, RandomSource& random);
+Status decrypt_many(const Oaep& oaep, std::span<Decryption> batch, RandomSource& random,
+                    const Arrangement& arrangement = {});
 
 }  // namespace stockade::rsa

@@ -507,6 +507,23 @@ TEST(RsaFaults, in_the_check_release_nothing_either) {
   EXPECT_EQ(private_number(*keys[0].own, in), std::pair(STOCKADE_ERROR_RSA_FAULT, Buffer(in.size())));
 }
 
+TEST(RsaFaults, of_a_half_on_a_thread_of_its_own_release_nothing) {
+  tests::RandomSource random;
+  const std::vector<TestKey> keys = faulty_keys();
+  const Arrangement apart{Layers::halves, {engine::Kind::serial, 1, aes::Stores::ordinary, ""}};
+  for (const TestKey& key : keys) {
+    const Buffer in = number_below(key.oracle->numbers.n, random, false);
+    for (const bignum::Modulus* half : {&key.own->p(), &key.own->q()}) {
+      faults = {};
+      faults.only = &half->constants();
+      Buffer out(in.size(), 0xAA);
+      PrivateOperation operation{key.own.get(), in, out};
+      EXPECT_EQ(run_private({&operation, 1}, system_random(), apart), STOCKADE_ERROR_RSA_FAULT);
+      EXPECT_EQ(out, Buffer(in.size()));
+    }
+  }
+}
+
 TEST(RsaFaults, in_a_batch_hit_only_whom_they_hit) {
   tests::RandomSource random;
   const std::vector<TestKey> keys = faulty_keys();
@@ -557,6 +574,11 @@ TEST(RsaBlinding, gives_pairs_that_belong_together) {
     EXPECT_TRUE(seen.insert(factor).second);
     const bignum::Power task = {&half.modulus().constants(), inverse.data(), half.exponent(), half.exponent_bits(),
                                 power.data()};
+    std::vector<Limb> one(half.limbs());
+    one[0] = 1;
+    for (std::vector<Limb>* const number : {&factor, &inverse}) {
+      ASSERT_EQ(half.modulus().multiply_montgomery(number->data(), one.data(), number->data()), STOCKADE_OK);
+    }
     ASSERT_EQ(test_row()->kernels->modexp_public(&task, 1), STOCKADE_OK);
     ASSERT_EQ(half.modulus().multiply(power.data(), factor.data(), power.data()), STOCKADE_OK);
     EXPECT_NE(bignum::is_word(power.data(), half.limbs(), 1), 0U);

@@ -3,6 +3,7 @@
 #include <openssl/evp.h>
 #include <openssl/kdf.h>
 #include <openssl/provider.h>
+#include <openssl/x509.h>
 #include <sys/random.h>
 
 #include <atomic>
@@ -86,6 +87,15 @@ STOCKADE_WRAP(int, 0, EVP_DigestUpdate, (EVP_MD_CTX * context, const void* data,
               (context, data, length))
 STOCKADE_WRAP(int, 0, EVP_DigestFinal_ex, (EVP_MD_CTX * context, unsigned char* out, unsigned int* length),
               (context, out, length))
+STOCKADE_WRAP(EVP_CIPHER_CTX*, nullptr, EVP_CIPHER_CTX_new, (), ())
+STOCKADE_WRAP(int, 0, EVP_CipherUpdate,
+              (EVP_CIPHER_CTX * context, unsigned char* out, int* length, const unsigned char* in, int in_length),
+              (context, out, length, in, in_length))
+STOCKADE_WRAP(X509_ALGOR*, nullptr, PKCS5_pbe2_set_iv_ex,
+              (const EVP_CIPHER* cipher, int iterations, unsigned char* salt, int salt_length, unsigned char* iv,
+               int prf, OSSL_LIB_CTX* context),
+              (cipher, iterations, salt, salt_length, iv, prf, context))
+STOCKADE_WRAP(X509*, nullptr, X509_new_ex, (OSSL_LIB_CTX * context, const char* properties), (context, properties))
 STOCKADE_WRAP(EVP_KDF_CTX*, nullptr, EVP_KDF_CTX_new, (EVP_KDF * kdf), (kdf))
 STOCKADE_WRAP(int, 0, EVP_KDF_derive,
               (EVP_KDF_CTX * context, unsigned char* out, size_t length, const OSSL_PARAM parameters[]),

@@ -24,13 +24,13 @@ class FailingMemory {
 // Whether those of libcrypto count, which is decided before it makes any.
 bool libcrypto_counts();
 
-// Makes the first, second, ... allocation fail and every one after it, until the call needs no more. Returns how often
-// it failed: with STOCKADE_ERROR_MEMORY, or where libcrypto does not say what it lacked, STOCKADE_ERROR_LIBRARY. `call`
-// must not allocate itself.
+// Makes the first, second, ... allocation fail and every one after it, until the call needs no more; behind the first
+// `each` those whose numbers double. Returns how often it failed: with STOCKADE_ERROR_MEMORY, or where libcrypto does
+// not say what it lacked, STOCKADE_ERROR_LIBRARY. `call` must not allocate itself.
 template <typename Call, typename AfterFailure>
-int sweep(const Call& call, const AfterFailure& after_failure) {
+int sweep(const Call& call, const AfterFailure& after_failure, uint64_t each = 2000) {
   int said = 0;
-  for (uint64_t successes = 0; successes < 2000; ++successes) {
+  for (uint64_t successes = 0; successes < uint64_t{1} << 32; successes += successes < each ? 1 : successes) {
     stockade_status status;
     uint64_t refused;
     {

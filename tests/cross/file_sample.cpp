@@ -83,14 +83,16 @@ Opened open_by_push(const stockade_format& format, const Bytes& file) {
   return conclude(status, push.file, std::move(push.text));
 }
 
+// At a time, `most`; or more behind where headers end, where that would be too many.
 struct Fetching {
   const Bytes& bytes;
-  uint64_t most;  // at a time
+  uint64_t most;
   uint64_t done = 0;
 };
 int64_t fetch_some(void* context, void* buffer, uint64_t size) {
   Fetching& from = *static_cast<Fetching*>(context);
-  const uint64_t length = std::min({size, from.most, from.bytes.size() - from.done});
+  const uint64_t most = from.done < 2 * sample_header ? from.most : std::max(from.most, from.bytes.size() / 2000);
+  const uint64_t length = std::min({size, most, from.bytes.size() - from.done});
   if (length != 0) std::memcpy(buffer, from.bytes.data() + from.done, length);
   from.done += length;
   return static_cast<int64_t>(length);

@@ -619,7 +619,7 @@ TEST_F(FileFaults, too_many_chunks_for_a_file) {
 // --- sentences -----------------------------------------------------------------------------------------------------
 
 TEST(FaultText, is_there_for_every_status) {
-  for (int value = 0; value <= STOCKADE_ERROR_RSA_FAULT; ++value) {
+  for (int value = 0; value <= STOCKADE_ERROR_INCOMPLETE; ++value) {
     const auto status = static_cast<stockade_status>(value);
     const std::string bare = fault_sentence(fault_of(status));
     const std::string placed = fault_sentence({status, 7, 1234, 0, 5}),

@@ -7,6 +7,8 @@
 #include <random>
 #include <string>
 
+#include "base/sanitizers.h"
+
 namespace stockade::tests {
 
 namespace {
@@ -16,21 +18,7 @@ uint64_t number_from_environment(const char* name, uint64_t otherwise) {
   return text == nullptr || *text == '\0' ? otherwise : std::strtoull(text, nullptr, 0);
 }
 
-#if defined(__SANITIZE_THREAD__)
-constexpr uint64_t usual_scale = 10;
-#elif defined(__SANITIZE_ADDRESS__)
-constexpr uint64_t usual_scale = 20;
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-constexpr uint64_t usual_scale = 10;
-#elif __has_feature(address_sanitizer)
-constexpr uint64_t usual_scale = 20;
-#else
-constexpr uint64_t usual_scale = 100;
-#endif
-#else
-constexpr uint64_t usual_scale = 100;
-#endif
+constexpr uint64_t usual_scale = STOCKADE_THREAD_SANITIZER ? 10 : STOCKADE_ADDRESS_SANITIZER ? 20 : 100;
 
 std::string running_test() {
   const testing::TestInfo* info = testing::UnitTest::GetInstance()->current_test_info();

@@ -2,6 +2,8 @@
 // size, padding and hash.
 #include <gtest/gtest.h>
 #include <openssl/bio.h>
+#include <openssl/bn.h>
+#include <openssl/core_names.h>
 #include <openssl/pem.h>
 #include <unistd.h>
 
@@ -9,6 +11,7 @@
 #include "cross/random_source.h"
 #include "cross/rsa_sample.h"
 #include "cross/temporary_file.h"
+#include "rsa/rsa_test.h"
 
 namespace stockade::tests {
 namespace {
@@ -158,6 +161,148 @@ INSTANTIATE_TEST_SUITE_P(Rows, RsaInterchange,
                          [](const auto& test) {
                            return std::get<0>(test.param).substr(7) + "_" + std::to_string(std::get<1>(test.param));
                          });
+
+// ---- keys and numbers that nobody meets by chance ----
+
+struct EdgeKey {
+  std::string name;
+  OracleRsaKey oracle;
+  bool slow = false;
+};
+
+// 2^bits - below. The primes among these were searched for once, which takes minutes.
+std::shared_ptr<BIGNUM> below_power_of_two(int bits, unsigned long below) {
+  const std::shared_ptr<BIGNUM> number(BN_new(), BN_free);
+  BN_set_bit(number.get(), bits);
+  BN_sub_word(number.get(), below);
+  return number;
+}
+
+OracleRsaKey key_of(const std::shared_ptr<BIGNUM>& p, const std::shared_ptr<BIGNUM>& q) {
+  return rsa::oracle_key_from(rsa::numbers_from(p.get(), q.get())).pkey;
+}
+
+// Factors of different lengths, lengths that are no whole bytes, high limbs of zeros or of ones, a wide e and one of 3,
+// and the longest moduli.
+const std::vector<EdgeKey>& edge_keys() {
+  static const std::vector<EdgeKey> keys = [] {
+    std::vector<EdgeKey> made;
+    for (const rsa::OracleKey& odd : rsa::odd_keys()) made.push_back({"odd " + std::to_string(made.size()), odd.pkey});
+    // With a Mersenne prime each.
+    made.push_back({"8192 bits", key_of(below_power_of_two(4423, 1), below_power_of_two(3769, 2271))});
+    made.push_back({"16384 bits", key_of(below_power_of_two(9689, 1), below_power_of_two(6695, 1161)), true});
+    return made;
+  }();
+  return keys;
+}
+
+Bytes modulus_of(const OracleRsaKey& key) {
+  BIGNUM* n = nullptr;
+  EXPECT_EQ(EVP_PKEY_get_bn_param(key.get(), OSSL_PKEY_PARAM_RSA_N, &n), 1);
+  const std::shared_ptr<BIGNUM> own(n, BN_free);
+  return rsa::bytes_of(n);
+}
+
+class RsaEdges : public testing::TestWithParam<std::string> {
+ protected:
+  Bytes power(const RsaKey& key, bool is_private, const Bytes& number) {
+    const auto function = is_private ? stockade_rsa_raw_private : stockade_rsa_raw_public;
+    Bytes out(number.size());
+    EXPECT_EQ(function(key.get(), number.data(), number.size(), out.data(), out.size(), nullptr), STOCKADE_OK);
+    return out;
+  }
+
+  RandomSource random_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Rows, RsaEdges, testing::ValuesIn(bignum_rows()),
+                         [](const auto& test) { return test.param.substr(7); });
+
+TEST_P(RsaEdges, every_operation_both_ways) {
+  const Bytes digest = oracle_digest("sha256", random_.bytes(50)), message = random_.bytes(32);
+  for (const auto& [name, oracle, slow] : edge_keys()) {
+    SCOPED_TRACE(name);
+    const RsaKey key = read_private(private_pem(oracle), GetParam().c_str());
+    for (const RsaCase& chosen : {RsaCase{STOCKADE_RSA_PKCS1V15}, RsaCase{},
+                                  RsaCase{STOCKADE_RSA_PSS, "sha256", "sha512", STOCKADE_RSA_SALT_MAX}}) {
+      if (slow && chosen.salt == STOCKADE_RSA_SALT_MAX) continue;
+      EXPECT_TRUE(oracle_verify(oracle, chosen, digest, sign(key.get(), chosen, digest)));
+      Bytes theirs = oracle_sign(oracle, chosen, digest);
+      EXPECT_EQ(verify(key.get(), chosen, digest, theirs), STOCKADE_OK);
+      theirs.back() ^= 1;
+      EXPECT_EQ(verify(key.get(), chosen, digest, theirs), STOCKADE_ERROR_SIGNATURE);
+    }
+    for (const RsaCase& chosen : {RsaCase{}, RsaCase{STOCKADE_RSA_PSS, "sha1", "sha384"}}) {
+      if (slow && chosen.mask_hash != nullptr) continue;
+      EXPECT_EQ(oracle_decrypt(oracle, chosen, encrypt(key.get(), chosen, message)), message);
+      EXPECT_EQ(decrypt(key.get(), chosen, oracle_encrypt(oracle, chosen, message)), message);
+    }
+  }
+}
+
+TEST_P(RsaEdges, numbers_at_the_edges) {
+  for (const auto& [name, oracle, slow] : edge_keys()) {
+    if (slow) continue;
+    SCOPED_TRACE(name);
+    const RsaKey key = read_private(private_pem(oracle), GetParam().c_str());
+    const uint64_t size = stockade_rsa_key_bytes(key.get());
+    Bytes zero(size), one(size), last = modulus_of(oracle), drawn = random_.bytes(size);
+    ASSERT_EQ(last.size(), size);
+    const Bytes n = last;
+    one.back() = 1;
+    last.back() ^= 1;
+    drawn[0] = 0;
+    for (const bool is_private : {false, true}) {
+      for (const Bytes& fixed : {zero, one, last}) EXPECT_EQ(power(key, is_private, fixed), fixed);
+      EXPECT_EQ(power(key, is_private, drawn), oracle_power(oracle, is_private, drawn));
+      const auto function = is_private ? stockade_rsa_raw_private : stockade_rsa_raw_public;
+      Bytes out(size);
+      EXPECT_EQ(function(key.get(), n.data(), size, out.data(), size, nullptr), STOCKADE_ERROR_RSA_RANGE);
+    }
+    // As ciphertexts they are like all others that are wrong, and as signatures too.
+    const Bytes digest(32, 1);
+    for (const Bytes& fixed : {zero, one, last}) {
+      Bytes out(size, 0xee);
+      uint64_t length = 77;
+      EXPECT_EQ(stockade_rsa_decrypt(key.get(), nullptr, fixed.data(), size, out.data(), size, &length, nullptr),
+                STOCKADE_ERROR_DECRYPTION);
+      EXPECT_EQ(length, 0U);
+      for (const RsaCase& chosen : {RsaCase{STOCKADE_RSA_PKCS1V15}, RsaCase{}}) {
+        EXPECT_EQ(verify(key.get(), chosen, digest, fixed), STOCKADE_ERROR_SIGNATURE);
+      }
+    }
+  }
+}
+
+// Of 1,024 bits, which are read for this alone: what was signed long ago, with every padding and hash that fits.
+TEST_P(RsaEdges, old_signatures) {
+  const OracleRsaKey oracle = oracle_rsa_key(1024);
+  const std::string file = public_pem(oracle), force = GetParam();
+  stockade_rsa_reading reading = {};
+  reading.struct_size = sizeof reading;
+  reading.legacy = 1;
+  reading.force = force.c_str();
+  stockade_rsa_key* made = nullptr;
+  ASSERT_EQ(stockade_rsa_key_read_public(&made, file.data(), file.size(), &reading), STOCKADE_OK);
+  const RsaKey key(made);
+  int compared = 0;
+  for (const RsaCase& chosen : signature_cases()) {
+    SCOPED_TRACE(std::string(chosen.hash) + " padding " + std::to_string(chosen.padding));
+    const Bytes digest = oracle_digest(chosen.hash, random_.bytes(40));
+    Bytes theirs = oracle_sign(oracle, chosen, digest);
+    if (theirs.empty()) {
+      // Too long for the key, says OpenSSL.
+      EXPECT_EQ(verify(made, chosen, digest, Bytes(128, 1)), STOCKADE_ERROR_MESSAGE_LENGTH);
+      continue;
+    }
+    EXPECT_EQ(verify(made, chosen, digest, theirs), STOCKADE_OK);
+    EXPECT_EQ(power(key, false, theirs), oracle_power(oracle, false, theirs));
+    theirs[100] ^= 1;
+    EXPECT_EQ(verify(made, chosen, digest, theirs), STOCKADE_ERROR_SIGNATURE);
+    ++compared;
+  }
+  EXPECT_GE(compared, 16);
+}
 
 // ---- messages, digests, key files ----
 

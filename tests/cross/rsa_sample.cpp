@@ -1,6 +1,8 @@
 #include "cross/rsa_sample.h"
 
 #include <openssl/bio.h>
+#include <openssl/bn.h>
+#include <openssl/core_names.h>
 #include <openssl/pem.h>
 #include <openssl/rsa.h>
 
@@ -153,6 +155,23 @@ Bytes oracle_encrypt(const OracleRsaKey& key, const RsaCase& chosen, const Bytes
 
 Bytes oracle_decrypt(const OracleRsaKey& key, const RsaCase& chosen, const Bytes& ciphertext) {
   return run(key, chosen, EVP_PKEY_decrypt_init, set_encryption, EVP_PKEY_decrypt, ciphertext);
+}
+
+Bytes oracle_power(const OracleRsaKey& key, bool is_private, const Bytes& number) {
+  const auto parameter = [&](const char* name) {
+    BIGNUM* value = nullptr;
+    demand(EVP_PKEY_get_bn_param(key.get(), name, &value) == 1, name);
+    return std::shared_ptr<BIGNUM>(value, BN_clear_free);
+  };
+  const std::shared_ptr<BIGNUM> n = parameter(OSSL_PKEY_PARAM_RSA_N);
+  const std::shared_ptr<BIGNUM> exponent = parameter(is_private ? OSSL_PKEY_PARAM_RSA_D : OSSL_PKEY_PARAM_RSA_E);
+  const std::shared_ptr<BN_CTX> context(BN_CTX_new(), BN_CTX_free);
+  const std::shared_ptr<BIGNUM> value(BN_bin2bn(number.data(), static_cast<int>(number.size()), nullptr),
+                                      BN_clear_free);
+  demand(BN_mod_exp(value.get(), value.get(), exponent.get(), n.get(), context.get()) == 1, "a power");
+  Bytes power(number.size());
+  demand(BN_bn2binpad(value.get(), power.data(), static_cast<int>(power.size())) >= 0, "a power of that length");
+  return power;
 }
 
 }  // namespace stockade::tests

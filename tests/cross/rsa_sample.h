@@ -52,5 +52,7 @@ bool oracle_verify(const OracleRsaKey& key, const RsaCase& chosen, const Bytes& 
 Bytes oracle_encrypt(const OracleRsaKey& key, const RsaCase& chosen, const Bytes& message);
 // Empty where OpenSSL refuses.
 Bytes oracle_decrypt(const OracleRsaKey& key, const RsaCase& chosen, const Bytes& ciphertext);
+// A number of as many bytes as the modulus, to the power of e, or of d.
+Bytes oracle_power(const OracleRsaKey& key, bool is_private, const Bytes& number);
 
 }  // namespace stockade::tests

@@ -1,7 +1,7 @@
 // Every value of stockade_status that is about RSA, produced through the C interface by what it is meant for, and bad
-// arguments to every function of RSA's but those of the queue. RSA_FAULT needs a fault in the machine:
-// operation_test.cpp makes one. Of the values for keys the readers' own tests, key_test.cpp and key_files_test.cpp, try
-// many more causes.
+// arguments to every function of RSA's but those of the queue. RSA_FAULT needs a fault in the machine, which
+// rsa_fault_test.cpp makes, and RANDOM, LIBRARY and MEMORY a machine that refuses, as in rsa_refusal_test.cpp. Of the
+// values for keys the readers' own tests, key_test.cpp and key_files_test.cpp, try many more causes.
 #include <gtest/gtest.h>
 #include <openssl/bn.h>
 #include <openssl/ec.h>
@@ -87,13 +87,14 @@ TEST_F(RsaStatus, of_numbers_that_make_no_key) {
 
 TEST_F(RsaStatus, of_a_factor_that_is_no_prime) {
   // p = a·b for primes, and d as if p were one: e·d = 1 modulo p - 1, too.
-  const auto a = rsa::random_prime(512), b = rsa::random_prime(512), q = rsa::random_prime(1024);
+  const auto q = rsa::random_prime(1024);
   const std::shared_ptr<BN_CTX> context(BN_CTX_new(), BN_CTX_free);
-  const std::shared_ptr<BIGNUM> p(BN_new(), BN_free);
+  const std::shared_ptr<BIGNUM> p(BN_new(), BN_free), n(BN_new(), BN_free);
   do {
-    BN_add_word(b.get(), 2);
+    const auto a = rsa::random_prime(512), b = rsa::random_prime(512);
     BN_mul(p.get(), a.get(), b.get(), context.get());
-  } while (BN_mod_word(p.get(), 65537) == 1 || BN_mod_word(p.get(), 65537) == 0);
+    BN_mul(n.get(), p.get(), q.get(), context.get());
+  } while (BN_num_bits(n.get()) != 2048 || BN_mod_word(p.get(), 65537) <= 1);
   EXPECT_EQ(read_status(true, private_der(rsa::numbers_from(p.get(), q.get()))), STOCKADE_ERROR_RSA_PRIME);
 }
 

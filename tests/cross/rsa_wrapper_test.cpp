@@ -1,6 +1,8 @@
 // The C++ wrapper of RSA: what it returns, and what it throws.
 #include <gtest/gtest.h>
+#include <openssl/ec.h>
 
+#include "cross/file_sample.h"
 #include "cross/rsa_sample.h"
 #include "stockade/stockade.hpp"
 
@@ -94,6 +96,65 @@ TEST(RsaWrapper, runs_batches_and_a_queue) {
   EXPECT_EQ(bytes_of(queue.sign_digest(key, digest)), expected);
   EXPECT_EQ(bytes_of(queue.decrypt(key, key.encrypt(digest))), digest);
   EXPECT_EQ(queue.statistics().requests, 2U);
+}
+
+TEST(RsaWrapper, keeps_keys_in_a_ring) {
+  const OracleRsaKey first = oracle_rsa_key(2048, 1), second = oracle_rsa_key(3072, 1);
+  std::string first_id, second_id, again;
+  Keyring to, from, locked;
+  to.add_rsa_public(public_pem(first), {}, &first_id).add_rsa_public(public_pem(second), {}, &second_id);
+  from.add_rsa_private(private_pem(second), {}, &again);
+  EXPECT_EQ(first_id.size(), 22U);
+  EXPECT_EQ(again, second_id);
+  const Bytes text = sample_text(40000);
+  FileStream maker(Direction::encrypt, {.keyring = &to});
+  Bytes file(maker.bound(text.size()) + maker.bound(0));
+  const std::size_t length = maker.update(text, file);
+  file.resize(length + maker.finish(std::span(file).subspan(length)));
+  const auto stanzas = Header(file).stanzas();
+  ASSERT_GE(stanzas.size(), 2U);
+  for (const std::size_t i : {0U, 1U}) {
+    EXPECT_EQ(stanzas[i].kind, "rsa-oaep-sha256");
+    EXPECT_EQ(stanzas[i].arguments, i == 0 ? first_id : second_id);
+  }
+  // Whose file is encrypted is asked for, once.
+  const std::string encrypted = Wrapped::read_private(private_pem(first)).private_pem(std::string("secret"));
+  int asked = 0;
+  const RsaReading asking = {.passphrase = [&asked] {
+    ++asked;
+    return std::string("secret");
+  }};
+  locked.add_rsa_private(encrypted, asking);
+  EXPECT_EQ(asked, 1);
+  for (const Keyring* const ring : {&from, &locked}) {
+    FileStream opener(Direction::decrypt, {.keyring = ring});
+    Bytes out(opener.bound(file.size()) + opener.bound(0));
+    const std::size_t got = opener.update(file, out);
+    out.resize(got + opener.finish(std::span(out).subspan(got)));
+    EXPECT_EQ(out, text);
+  }
+}
+
+TEST(RsaWrapper, keeps_no_other_keys_in_a_ring) {
+  const OracleRsaKey oracle = oracle_rsa_key(2048, 1), curve(EVP_EC_gen("P-256"), EVP_PKEY_free);
+  Keyring ring;
+  ring.add_rsa_public(public_pem(oracle));
+  EXPECT_EQ(thrown_by([&] { ring.add_rsa_private(private_pem(oracle)); }), STOCKADE_ERROR_ARGUMENT);
+  EXPECT_EQ(thrown_by([&] { ring.add_rsa_public(public_pem(oracle_rsa_key(1024))); }), STOCKADE_ERROR_RSA_SIZE);
+  EXPECT_EQ(thrown_by([&] { ring.add_rsa_public(public_pem(oracle_rsa_key(1024)), {.legacy = true}); }),
+            STOCKADE_ERROR_ARGUMENT);
+  EXPECT_EQ(thrown_by([&] { ring.add_rsa_private(public_pem(oracle)); }), STOCKADE_ERROR_KEY_NOT_PRIVATE);
+  const auto throwing = [&] {
+    const std::string encrypted = Wrapped::read_private(private_pem(oracle)).private_pem(std::string("secret"));
+    ring.add_rsa_private(encrypted, {.passphrase = []() -> std::string { throw std::out_of_range("nobody"); }});
+  };
+  EXPECT_THROW(throwing(), std::out_of_range);
+  try {
+    ring.add_rsa_private(private_pem(curve));
+    FAIL() << "a key that is not of RSA";
+  } catch (const KeyTypeError& error) {
+    EXPECT_EQ(error.type(), "EC");
+  }
 }
 
 }  // namespace

@@ -1,8 +1,13 @@
 #include "cross/sealed_oracle.h"
 
+#include <openssl/bn.h>
+#include <openssl/core_names.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 #include <openssl/sha.h>
+#include <openssl/x509.h>
+
+#include <memory>
 
 #include "cross/oracle.h"
 
@@ -38,6 +43,41 @@ std::string key_stanza(const Bytes& key, const Bytes& salt, const Bytes& file_ke
   // 48 bytes are 64 characters: one full line, and an empty one that ends the body.
   return "-> key " + oracle_base64(id) + " " + oracle_base64(salt) + "\n" +
          oracle_base64(concatenate({sealed.ciphertext, sealed.tag})) + "\n\n";
+}
+
+// RFC 8017 B.2.1 with SHA-256.
+Bytes masked(Bytes data, const Bytes& seed) {
+  for (uint8_t number = 0; uint64_t{number} * 32 < data.size(); ++number) {
+    const Bytes input = concatenate({seed, {0, 0, 0, number}}), mask = digest(input.data(), input.size());
+    for (uint64_t i = 0; i < 32 && number * 32 + i < data.size(); ++i) data[number * 32 + i] ^= mask[i];
+  }
+  return data;
+}
+
+// RFC 8017 7.1.1 step 2 with SHA-256, for a modulus of `length` bytes.
+Bytes oaep(const Bytes& message, const std::string& label, const Bytes& seed, uint64_t length) {
+  const Bytes start = digest(reinterpret_cast<const uint8_t*>(label.data()), label.size());
+  const Bytes zeros(length - message.size() - 2 * 32 - 2);
+  const Bytes block = masked(concatenate({start, zeros, {1}, message}), seed);
+  return concatenate({{0}, masked(seed, block), block});
+}
+
+using Number = std::unique_ptr<BIGNUM, decltype(&BN_free)>;
+
+Number parameter(const EVP_PKEY* key, const char* name) {
+  BIGNUM* value = nullptr;
+  EVP_PKEY_get_bn_param(key, name, &value);
+  return {value, BN_free};
+}
+
+Bytes power(const EVP_PKEY* key, const Bytes& number) {
+  const Number n = parameter(key, OSSL_PKEY_PARAM_RSA_N), e = parameter(key, OSSL_PKEY_PARAM_RSA_E);
+  const Number value(BN_bin2bn(number.data(), static_cast<int>(number.size()), nullptr), BN_free);
+  const std::unique_ptr<BN_CTX, decltype(&BN_CTX_free)> context(BN_CTX_new(), BN_CTX_free);
+  BN_mod_exp(value.get(), value.get(), e.get(), n.get(), context.get());
+  Bytes out(number.size());
+  BN_bn2binpad(value.get(), out.data(), static_cast<int>(out.size()));
+  return out;
 }
 
 std::string pad_stanza(uint64_t zeros) {
@@ -103,10 +143,21 @@ Bytes oracle_payload(stockade_cipher cipher, const Bytes& input_key, const Bytes
   }
 }
 
-Bytes oracle_file(stockade_cipher cipher, const std::vector<Bytes>& keys, const Bytes& file_key,
-                  const std::vector<Bytes>& key_salts, const Bytes& salt, const Bytes& plaintext) {
-  std::string header = std::string("stockade/v1\ncipher ") + name_of(cipher) + "\n";
-  for (size_t i = 0; i < keys.size(); ++i) header += key_stanza(keys[i], key_salts[i], file_key);
+std::string oracle_rsa_stanza(const EVP_PKEY* key, const Bytes& seed, const Bytes& file_key) {
+  uint8_t* info = nullptr;
+  const int length = i2d_PUBKEY(key, &info);
+  Bytes id = digest(info, static_cast<uint64_t>(length));
+  OPENSSL_free(info);
+  id.resize(16);
+  const auto bytes = static_cast<uint64_t>(EVP_PKEY_get_size(key));
+  std::string body = oracle_base64(power(key, oaep(file_key, "stockade/v1", seed, bytes))), lines;
+  for (; body.size() >= 64; body.erase(0, 64)) lines += body.substr(0, 64) + "\n";
+  return "-> rsa-oaep-sha256 " + oracle_base64(id) + "\n" + lines + body + "\n";
+}
+
+Bytes oracle_file_of(stockade_cipher cipher, const std::string& stanzas, const Bytes& file_key, const Bytes& salt,
+                     const Bytes& plaintext) {
+  std::string header = std::string("stockade/v1\ncipher ") + name_of(cipher) + "\n" + stanzas;
   constexpr uint64_t closing = 3 + 1 + 43 + 1;
   header += padding(header.size() + closing);
   header += "---";
@@ -115,6 +166,13 @@ Bytes oracle_file(stockade_cipher cipher, const std::vector<Bytes>& keys, const 
   const Bytes input_key = oracle_hkdf_expand(file_key, text(std::string("stockade/v1 payload ") + name_of(cipher)),
                                              cipher == STOCKADE_COBBLESTONE_128 ? 16 : 32);
   return concatenate({text(header), oracle_payload(cipher, input_key, salt, {}, plaintext)});
+}
+
+Bytes oracle_file(stockade_cipher cipher, const std::vector<Bytes>& keys, const Bytes& file_key,
+                  const std::vector<Bytes>& key_salts, const Bytes& salt, const Bytes& plaintext) {
+  std::string stanzas;
+  for (size_t i = 0; i < keys.size(); ++i) stanzas += key_stanza(keys[i], key_salts[i], file_key);
+  return oracle_file_of(cipher, stanzas, file_key, salt, plaintext);
 }
 
 }  // namespace stockade::tests

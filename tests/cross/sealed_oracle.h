@@ -1,6 +1,8 @@
 // The Stockade file once more, written down plainly over OpenSSL's HMAC and AES-GCM: what the format's code is held against.
 #pragma once
 
+#include <openssl/types.h>
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -30,6 +32,13 @@ std::string oracle_base64(const Bytes& bytes);
 
 // Payload: salt, commitment, chunks.
 Bytes oracle_payload(stockade_cipher cipher, const Bytes& input_key, const Bytes& salt, const Bytes& context,
+                     const Bytes& plaintext);
+
+// The lines of a stanza for an RSA key, with the seed of OAEP given.
+std::string oracle_rsa_stanza(const EVP_PKEY* key, const Bytes& seed, const Bytes& file_key);
+
+// A file with these stanzas, without the padding, which comes behind them.
+Bytes oracle_file_of(stockade_cipher cipher, const std::string& stanzas, const Bytes& file_key, const Bytes& salt,
                      const Bytes& plaintext);
 
 // A file for the symmetric keys `keys`, with what is random given: the file key, a salt of 16 bytes for each key, the

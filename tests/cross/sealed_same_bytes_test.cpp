@@ -18,6 +18,7 @@
 #include "format/file_job.h"
 #include "format/file_stream.h"
 #include "format/reader.h"
+#include "rsa/rsa_test.h"
 
 namespace stockade::tests {
 namespace {
@@ -142,6 +143,45 @@ TEST_F(SealedSameBytes, in_every_engine_and_every_cut) {
           ASSERT_EQ(format::verify_fd(format_, in_sealed.fd(), job, engine, {.run_chunks = run_chunks}), STOCKADE_OK);
           ASSERT_EQ(job.out_length, length);
         }
+        ASSERT_EQ(stream(STOCKADE_ENCRYPT, text, engine, cuts), sealed);
+        ASSERT_EQ(stream(STOCKADE_DECRYPT, sealed, engine, cuts), text);
+      }
+    }
+  }
+}
+
+// The seed of OAEP is drawn between the file key and the salt of the payload, once for each key.
+TEST_F(SealedSameBytes, for_rsa_keys_in_every_engine_and_row) {
+  RandomSource cuts;
+  const Bytes file_key = counting(first_random, 32);
+  std::string stanzas;
+  uint8_t next = first_random + 32;
+  for (const uint32_t bits : {2048U, 3072U}) {
+    stanzas += oracle_rsa_stanza(rsa::oracle_key(bits).pkey.get(), counting(next, 32), file_key);
+    next += 32;
+  }
+  for (const uint64_t length : {0, 16384, 300000}) {
+    const Bytes text = fixed_text(length);
+    const Bytes sealed = oracle_file_of(format_.cipher, stanzas, file_key, counting(next, 24), text);
+    const TemporaryFile in(text), out, in_sealed(sealed);
+    for (const bignum::Variant* const row : rsa::test_rows()) {
+      format::Keyring ring;
+      for (const uint32_t bits : {2048U, 3072U}) {
+        ASSERT_EQ(format::add_rsa_key(ring, rsa::make_key(rsa::oracle_key(bits).numbers, row)), STOCKADE_OK);
+      }
+      format_.keyring = &ring;
+      for (const NamedEngine& named : all_engines()) {
+        SCOPED_TRACE(testing::Message() << length << " bytes, " << row->name << ", " << named.name);
+        const engine::Engine& engine = named.engine->wish;
+        in.seek(0);
+        ASSERT_EQ(encrypt(in.fd(), out, engine, 16), sealed);
+        stockade_file_job job{};
+        in_sealed.seek(0);
+        out.resize(0);
+        out.seek(0);
+        CountingRandom none(0);
+        ASSERT_EQ(format::decrypt_fd(format_, in_sealed.fd(), out.fd(), job, &ring, engine, none), STOCKADE_OK);
+        ASSERT_EQ(out.content(), text);
         ASSERT_EQ(stream(STOCKADE_ENCRYPT, text, engine, cuts), sealed);
         ASSERT_EQ(stream(STOCKADE_DECRYPT, sealed, engine, cuts), text);
       }

@@ -138,6 +138,9 @@ constexpr stockade_status all_statuses[] = {
     STOCKADE_ERROR_DECRYPTION,
     STOCKADE_ERROR_SIGNATURE,
     STOCKADE_ERROR_RSA_FAULT,
+    STOCKADE_ERROR_MISMATCH,
+    STOCKADE_ERROR_MPI,
+    STOCKADE_ERROR_INCOMPLETE,
 };
 
 TEST(StatusText, is_there_and_different_for_every_value) {

@@ -5,9 +5,10 @@
 #include <stdexcept>
 #include <string>
 
+#include "base/sanitizers.h"
 #include "cross/random_source.h"
 
-#if defined(__SANITIZE_ADDRESS__)
+#if STOCKADE_ADDRESS_SANITIZER
 #include <sanitizer/asan_interface.h>
 #endif
 
@@ -24,12 +25,12 @@ void require(Status status, const char* what) {
 
 // An emulated kernel runs on the host, where AddressSanitizer can watch the margins too.
 void forbid([[maybe_unused]] const uint8_t* memory, [[maybe_unused]] uint64_t bytes) {
-#if defined(__SANITIZE_ADDRESS__)
+#if STOCKADE_ADDRESS_SANITIZER
   if (test_device().emulated) __asan_poison_memory_region(memory, bytes);
 #endif
 }
 void allow([[maybe_unused]] const uint8_t* memory, [[maybe_unused]] uint64_t bytes) {
-#if defined(__SANITIZE_ADDRESS__)
+#if STOCKADE_ADDRESS_SANITIZER
   if (test_device().emulated) __asan_unpoison_memory_region(memory, bytes);
 #endif
 }

@@ -103,6 +103,20 @@ void private_operations() {
   }
 }
 
+// However the powers of an operation are divided; one thread does all of it here.
+void divided_operations() {
+  const std::unique_ptr<rsa::PrivateKey> key = secret_key(rows().front());
+  SecretSource source;
+  for (const rsa::Layers layers :
+       {rsa::Layers::halves, rsa::Layers::right_to_left, rsa::Layers::right_to_left_halves}) {
+    Buffer number(size, 0x35);
+    make_secret(number.data(), size);
+    rsa::PrivateOperation operation = {key.get(), number, number};
+    demand(rsa::run_private({&operation, 1}, source, {layers, {}}) == STOCKADE_OK, "result");
+    demand(is_secret(number.data(), size), "secret that reached the result");
+  }
+}
+
 void signatures() {
   const std::unique_ptr<rsa::PrivateKey> key = secret_key(rows().front());
   SecretSource source;
@@ -178,6 +192,7 @@ void encoding() {
 
 std::span<const Case> rsa_cases() {
   static constexpr Case cases[] = {{"private operations, every row that runs here", private_operations},
+                                   {"private operations, divided among threads", divided_operations},
                                    {"signatures, PSS and PKCS#1 v1.5", signatures},
                                    {"decryption, OAEP", decryptions},
                                    {"decoding of OAEP", decoding},

@@ -78,3 +78,23 @@ read -ra flags <<<"$(pkg-config --cflags --libs --static stockade | sed 's/-lsto
 for program in c_static cpp_static; do
   "$folder/$program"
 done
+
+for pc in "$libdir"/pkgconfig/stockade_mpi_*.pc; do
+  [[ -e $pc ]] || continue
+  implementation=$(basename "$pc" .pc)
+  implementation=${implementation#stockade_mpi_}
+  step "the library for $implementation, and the code of docs/mpi.md"
+  read -ra flags <<<"$(pkg-config --cflags --libs "stockade_mpi_$implementation")"
+  read -ra compile <<<"$(command -v "mpicc.$implementation" || echo mpicc)"
+  "${compile[@]}" -std=c99 -Wall -Wextra -Wno-missing-field-initializers -Werror "$here/consumer_mpi/team.c" "${flags[@]}" \
+    -o "$folder/team"
+  "$folder/team" "$folder/team.sto"
+  "$here/readme_code.sh" "$source/docs/mpi.md" c >"$folder/mpi.c"
+  "${compile[@]}" -std=c99 -Wall -Wextra -Wno-missing-field-initializers -Werror -c "$folder/mpi.c" "${flags[@]}" \
+    -o "$folder/mpi.o"
+  cp -r "$here/consumer_mpi" "$folder/$implementation"
+  CC=$cc CXX=$cxx "$cmake" -S "$folder/$implementation" -B "$folder/$implementation/build" -DCMAKE_PREFIX_PATH="$prefix" \
+    -DIMPLEMENTATION="$implementation" -DVERSION="$version" >"$folder/log" || { cat "$folder/log"; exit 1; }
+  "$cmake" --build "$folder/$implementation/build" >"$folder/log" || { cat "$folder/log"; exit 1; }
+  "$folder/$implementation/build/team" "$folder/team.sto"
+done

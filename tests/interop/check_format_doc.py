@@ -6,6 +6,7 @@ With the stockade command as well, that opens the examples too, and refuses them
 Exit status 1 for anything on the page that is not so.
 """
 
+import base64
 import hashlib
 import hmac
 import importlib.util
@@ -19,6 +20,8 @@ import tempfile
 
 from cryptography import cobblestone
 from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import padding
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 # What each example is opened with, and what is in it: said here as well, so that the page cannot just agree with itself.
@@ -26,6 +29,8 @@ KEY = bytes(range(32))
 PASSPHRASE = "correct horse battery staple"
 LETTER = b"A stockade is a wall of posts set side by side.\n"
 NOTE = b"Nothing may stand before or after.\n"
+MEMO = b"Only the owner of the key reads this.\n"
+MEMO_FILE_KEY, MEMO_SEED, MEMO_SALT = bytes(range(0xA0, 0xC0)), bytes(range(0xC0, 0xE0)), bytes(range(0xE0, 0xF8))
 # Statuses that say what is wrong with a file: from the first to the last of these, but for what is no part of a file.
 FIRST_STATUS, LAST_STATUS = 21, 36
 
@@ -124,11 +129,59 @@ def check_values(page, letter):
     return len(values)
 
 
-def check_oracle(script, letter, note):
+def masked(data, seed):
+    """data XOR MGF1 with SHA-256 (RFC 8017 B.2.1)."""
+    mask = b"".join(hashlib.sha256(seed + i.to_bytes(4, "big")).digest() for i in range(len(data) // 32 + 1))
+    return bytes(a ^ b for a, b in zip(data, mask))
+
+
+def oaep(message, label, seed, length):
+    """RFC 8017 7.1.1 step 2, with SHA-256 throughout."""
+    start = hashlib.sha256(label).digest()
+    block = masked(start + bytes(length - len(message) - 2 * 32 - 2) + b"\1" + message, seed)
+    return b"\0" + masked(seed, block) + block
+
+
+def base64_of(data):
+    return base64.b64encode(data).rstrip(b"=")
+
+
+def make_memo(key):
+    """The file for the RSA key, from its numbers and from what was random."""
+    public = key.public_key()
+    info = public.public_bytes(serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo)
+    e, n = public.public_numbers().e, public.public_numbers().n
+    block = oaep(MEMO_FILE_KEY, b"stockade/v1", MEMO_SEED, public.key_size // 8)
+    body = base64_of(pow(int.from_bytes(block, "big"), e, n).to_bytes(len(block), "big"))
+    lines = [body[i : i + 64] for i in range(0, len(body), 64)]
+    head = b"\n".join([b"stockade/v1", b"cipher cobblestone-256",
+                       b"-> rsa-oaep-sha256 " + base64_of(hashlib.sha256(info).digest()[:16]), *lines, b"---"])
+    mac = hmac.digest(expand(MEMO_FILE_KEY, b"stockade/v1 header", 32), head, "sha256")
+    input_key = expand(MEMO_FILE_KEY, b"stockade/v1 payload cobblestone-256", 32)
+    label = b"c2sp.org/chunked-encryption@v1+AEAD_AES_256_GCM\0"
+    material = expand(input_key, label + MEMO_SALT, 76)
+    sealed = AESGCM(material[:32]).encrypt(material[32:44], MEMO, None)
+    return head + b" " + base64_of(mac) + b"\n" + MEMO_SALT + material[44:] + sealed
+
+
+def check_memo(script, memo, key):
+    """Every byte of the file for the RSA key, and its file key by what cryptography says OAEP is."""
+    file = script.remove_armor(memo)
+    made = make_memo(key)
+    require(file == made, f"memo.asc is another file than its key and its random bytes make: {made.hex()}")
+    body = file[file.index(b"\n", file.index(b"-> rsa-oaep-sha256 ")) : file.index(b"\n---")].replace(b"\n", b"")
+    wrapped = base64.b64decode(body + b"=" * (-len(body) % 4), validate=True)
+    scheme = padding.OAEP(padding.MGF1(hashes.SHA256()), hashes.SHA256(), b"stockade/v1")
+    require(key.decrypt(wrapped, scheme) == MEMO_FILE_KEY, "memo.asc wraps another file key")
+    return len(file)
+
+
+def check_oracle(script, letter, note, memo):
     """The payloads by an implementation that is neither ours nor the page's."""
     for name, file, bits, file_key, expected in (
         ("letter", letter, 256, bytes(range(0x20, 0x40)), LETTER),
         ("note", script.remove_armor(note), 128, bytes(range(0x80, 0xA0)), NOTE),
+        ("memo", script.remove_armor(memo), 256, MEMO_FILE_KEY, MEMO),
     ):
         payload = file[file.index(b"\n", file.index(b"\n--- ") + 1) + 1 :]
         input_key = expand(file_key, b"stockade/v1 payload cobblestone-%d" % bits, bits // 8)
@@ -147,9 +200,10 @@ def damaged_forms(data):
     yield "the file twice", data + data
 
 
-def check_refusals(script, letter, note):
+def check_refusals(script, letter, note, memo, key):
     count = 0
-    for data, identity in ((letter, {"key": KEY}), (note, {"passphrase": PASSPHRASE.encode()})):
+    identities = {"key": KEY}, {"passphrase": PASSPHRASE.encode()}, {"rsa_key": key}
+    for data, identity in zip((letter, note, memo), identities):
         for name, damaged in damaged_forms(data):
             try:
                 script.open_file(damaged, **identity)
@@ -170,8 +224,8 @@ def check_statuses(page, header):
     return len(named)
 
 
-def check_program(program, folder, letter):
-    """The command opens both examples, and no damaged one."""
+def check_program(program, folder, letter, memo):
+    """The command opens all examples, and no damaged one."""
     (folder / "letter.key").write_bytes(KEY)
     environment = {**os.environ, "STOCKADE_PASSPHRASE": PASSPHRASE}
 
@@ -179,17 +233,19 @@ def check_program(program, folder, letter):
         return subprocess.run([program, "decrypt", *options, "-o", "-", folder / name], env=environment,
                               stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False)
 
-    for options, name, expected in ((["-k", folder / "letter.key"], "letter.stk", LETTER), ([], "note.asc", NOTE)):
+    by_key, by_rsa = ["-k", folder / "letter.key"], ["-i", folder / "memo.pem"]
+    for options, name, expected in ((by_key, "letter.stk", LETTER), ([], "note.asc", NOTE), (by_rsa, "memo.asc", MEMO)):
         done = decrypt(options, name)
         require(done.returncode == 0, f"stockade, {name}: {done.stderr.decode()}")
         require(done.stdout == expected, f"stockade, {name}: {done.stdout!r}")
     refused = 0
-    for name, damaged in list(damaged_forms(letter))[::97]:
-        (folder / "damaged.stk").write_bytes(damaged)
-        done = decrypt(["-k", folder / "letter.key"], "damaged.stk")
-        require(done.returncode != 0 and done.stdout == b"", f"stockade opens the letter with {name}")
-        require(done.stderr.startswith(b"stockade: error: "), f"stockade, {name}: {done.stderr!r}")
-        refused += 1
+    for options, example in ((by_key, letter), (by_rsa, memo)):
+        for name, damaged in list(damaged_forms(example))[::97]:
+            (folder / "damaged.stk").write_bytes(damaged)
+            done = decrypt(options, "damaged.stk")
+            require(done.returncode != 0 and done.stdout == b"", f"stockade opens an example with {name}")
+            require(done.stderr.startswith(b"stockade: error: "), f"stockade, {name}: {done.stderr!r}")
+            refused += 1
     return refused
 
 
@@ -200,24 +256,30 @@ def main():
     path = pathlib.Path(sys.argv[1])
     page = path.read_text(encoding="utf-8")
     blocks = blocks_of(page)
-    for name in ("letter.xxd", "note.asc", "open_stockade.py", "console"):
+    for name in ("letter.xxd", "note.asc", "memo.asc", "memo.pem", "open_stockade.py", "console"):
         require(name in blocks, f"the page has no block {name}")
-    letter, note = parse_dump(blocks["letter.xxd"]), blocks["note.asc"].encode()
+    letter, note, memo = parse_dump(blocks["letter.xxd"]), blocks["note.asc"].encode(), blocks["memo.asc"].encode()
+    key = serialization.load_pem_private_key(blocks["memo.pem"].encode(), None)
     with tempfile.TemporaryDirectory(prefix="stockade-format-") as name:
         folder = pathlib.Path(name)
         (folder / "letter.stk").write_bytes(letter)
         (folder / "note.asc").write_bytes(note)
+        (folder / "memo.asc").write_bytes(memo)
+        (folder / "memo.pem").write_text(blocks["memo.pem"])
+        (folder / "memo.pem").chmod(0o600)
         (folder / "open_stockade.py").write_text(blocks["open_stockade.py"])
         print(f"{run_session(blocks['console'], folder)} commands of the page print what it says")
         script = load(folder / "open_stockade.py")
         print(f"{check_values(page, letter)} values of the table are right")
-        check_oracle(script, letter, note)
-        print("cryptography.cobblestone opens both payloads")
-        print(f"the page's script refuses {check_refusals(script, letter, note)} damaged examples")
+        print(f"{check_memo(script, memo, key)} bytes of the file for the RSA key are right")
+        check_oracle(script, letter, note, memo)
+        print("cryptography.cobblestone opens all payloads")
+        print(f"the page's script refuses {check_refusals(script, letter, note, memo, key)} damaged examples")
         print(f"{check_statuses(page, path.parent.parent / 'include' / 'stockade' / 'stockade.h')} statuses are named")
         if len(sys.argv) == 3:
             program = pathlib.Path(sys.argv[2]).resolve()
-            print(f"stockade opens both examples and refuses {check_program(program, folder, letter)} damaged ones")
+            refused = check_program(program, folder, letter, memo)
+            print(f"stockade opens all examples and refuses {refused} damaged ones")
     return 0
 
 

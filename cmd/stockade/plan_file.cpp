@@ -1,0 +1,198 @@
+#include "plan_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <cstdlib>
+
+#include "file_failure.h"
+#include "input_file.h"
+#include "resume.h"
+#include "ui.h"
+
+namespace stockade::cmd {
+namespace {
+
+constexpr uint32_t default_max_work_factor = 20;
+
+[[noreturn]] void fail(const char* what, const std::string& name) {
+  throw Failure(Exit::io, fmt::format("cannot {} {}: {}", what, name, ui::system_text(errno)));
+}
+
+}  // namespace
+
+void PlanOptions::declare(Command& command, const char* group) {
+  command.option(group, "--plan", "FILE", plan,
+                 "the plan, which 'stockade plan' makes and every part reads and writes");
+  command.option(group, "--plan-key", "KEY", key,
+                 "who can use the plan: the key in this file instead of those that open the Stockade file");
+}
+
+const std::string& PlanOptions::path() const {
+  if (!plan) throw Failure(Exit::usage, "the plan is missing", {"name it with --plan FILE"});
+  if (*plan == "-") throw Failure(Exit::usage, "a plan is a file, and not standard input or output");
+  return *plan;
+}
+
+Plan::Plan(const PlanOptions& options, const KeyOptions& keys) : path_(options.path()), name_("'" + path_ + "'") {
+  {
+    const Input input = open_input(path_, true);
+    if (!input.regular()) throw Failure(Exit::usage, fmt::format("the plan {} is no regular file", name_));
+    head_ = read_head(input);
+  }
+  if (head_.status != STOCKADE_OK || head_.armored) {
+    throw failure({STOCKADE_ERROR_JOURNAL, UINT64_MAX, UINT64_MAX, 0, 0}, 0);
+  }
+  // Written through, because parts on other machines write to the same page.
+  fd_ = Descriptor(::open(path_.c_str(), O_RDWR | O_CLOEXEC | O_DSYNC));
+  if (fd_.get() < 0) fail("write to the plan", name_);
+  const uint32_t cost = keys.work_factor
+                            ? std::max(default_max_work_factor, parse_work_factor("--work-factor", keys.work_factor))
+                            : keys.read_max_work_factor();
+  if (options.key) {
+    Recipients ring;
+    ring.add_key_file(*options.key);
+    open_with(ring.get(), cost);
+    return;
+  }
+  Identities identities(keys);
+  key_ids_ = identities.key_ids();
+  open_with(identities.keyring_for(head_, name_), cost);
+}
+
+void Plan::open_with(const stockade_keyring* keyring, uint32_t max_work_factor) {
+  stockade_shared_job* opened = nullptr;
+  stockade_fault fault{};
+  errno = 0;
+  if (stockade_shared_open_journal(&opened, fd_.get(), keyring, max_work_factor, &fault) != STOCKADE_OK) {
+    throw failure(fault, errno);
+  }
+  job_.reset(opened);
+  stockade_shared_info_get(opened, &info_);
+}
+
+Failure Plan::failure(const stockade_fault& fault, int error) const {
+  switch (fault.status) {
+    case STOCKADE_ERROR_TRUNCATED:
+    case STOCKADE_ERROR_JOURNAL:
+      return {Exit::io, fmt::format("{} is damaged, or no plan", name_), {"'stockade plan' makes a new one"}};
+    default:
+      return file_failure(
+          fault, error,
+          {.direction = STOCKADE_DECRYPT, .input = name_, .output = "", .head = &head_, .key_ids = key_ids_});
+  }
+}
+
+std::vector<uint64_t> Plan::missing() const {
+  std::vector<uint64_t> slices(info_.slices);
+  uint64_t count = 0;
+  errno = 0;
+  const stockade_status status = stockade_shared_missing(job_.get(), fd_.get(), slices.data(), slices.size(), &count);
+  if (status != STOCKADE_OK) throw failure({status, UINT64_MAX, UINT64_MAX, 0, 0}, errno);
+  slices.resize(count);
+  return slices;
+}
+
+void Plan::remove() const {
+  unlink(path_.c_str());
+  sync_folder(folder_of(path_));
+}
+
+PartedOutput::PartedOutput(const OutputFile::Options& options)
+    : name_("'" + options.path + "'"), path_(options.path), force_(options.force) {
+  if (path_.empty() || path_ == "-") {
+    throw Failure(Exit::usage, "parts need an output with a name", {"name it with -o FILE"});
+  }
+  struct stat found {};
+  const bool exists = stat(path_.c_str(), &found) == 0;
+  if (path_.ends_with('/')) throw Failure(Exit::usage, fmt::format("the output {} names a directory", name_));
+  if (exists && !S_ISREG(found.st_mode)) {
+    throw Failure(Exit::usage, fmt::format("the output {} is no regular file, which parts need", name_));
+  }
+  if (exists && options.input != nullptr && same_file(*options.input, found)) {
+    throw Failure(Exit::usage, fmt::format("input and output are the same file, {}", name_),
+                  {"write to another name, then rename it"});
+  }
+  // A link stays: the file that it points to is what is replaced.
+  char target[PATH_MAX];
+  const bool is_link = exists && lstat(path_.c_str(), &found) == 0 && S_ISLNK(found.st_mode);
+  if (is_link && realpath(path_.c_str(), target) != nullptr) path_ = target;
+  parts_path_ = beside(path_, "stockade-parts");
+  // What is to be thrown away stands until there is something new.
+  made_path_ = force_ ? beside(path_, "stockade-new-parts") : parts_path_;
+  parts_name_ = "'" + parts_path_ + "'";
+}
+
+PartedOutput::~PartedOutput() {
+  if (made_) unlink(made_path_.c_str());
+}
+
+void PartedOutput::check_absent() const {
+  if (!force_ && access(path_.c_str(), F_OK) == 0) {
+    throw Failure(Exit::usage, fmt::format("the output {} exists", name_), {"replace it with --force"});
+  }
+}
+
+void PartedOutput::make() {
+  check_absent();
+  if (force_) unlink(made_path_.c_str());
+  doomed_.emplace(made_path_.c_str());
+  fd_ = Descriptor(::open(made_path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  if (fd_.get() >= 0) {
+    made_ = true;
+    return;
+  }
+  const int error = errno;
+  doomed_.reset();
+  if (error == EEXIST) {
+    throw Failure(Exit::usage, fmt::format("there is a plan for {} already: {} exists", name_, parts_name_),
+                  {"join its parts, or throw them away with --force"});
+  }
+  errno = error;
+  fail("create", parts_name_);
+}
+
+void PartedOutput::keep() {
+  // Those who still write to older parts write to nothing from now on.
+  if (force_) rename_file(made_path_, parts_path_, true, parts_name_);
+  sync_folder(folder_of(parts_path_));
+  made_ = false;
+  doomed_.reset();
+}
+
+void PartedOutput::open() {
+  fd_ = Descriptor(::open(parts_path_.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
+  if (fd_.get() >= 0) return require_own(fd_.get(), parts_path_);
+  if (errno != ENOENT) fail("open", parts_name_);
+  std::vector<std::string> hints = {fmt::format("'stockade plan' makes it, for the same -o {}", path_)};
+  if (access(path_.c_str(), F_OK) == 0) hints = {fmt::format("{} is there: it may have been joined already", name_)};
+  throw Failure(Exit::io, fmt::format("there are no parts of {}: {} is missing", name_, parts_name_), hints);
+}
+
+void PartedOutput::open_alone() {
+  open();
+  check_absent();
+  // A part has a lock on its first byte, which others may share.
+  struct flock first_byte {};
+  first_byte.l_type = F_WRLCK;
+  first_byte.l_whence = SEEK_SET;
+  first_byte.l_len = 1;
+  if (fcntl(fd_.get(), F_OFD_SETLK, &first_byte) != 0 && (errno == EAGAIN || errno == EACCES)) {
+    throw Failure(Exit::io, fmt::format("another process is at work on {}", name_));
+  }
+}
+
+void PartedOutput::commit(mode_t mode) {
+  sync_file(fd_.get(), name_);
+  rename_file(parts_path_, path_, force_, name_);
+  // Until now it was for its owner alone.
+  if (fchmod(fd_.get(), mode) != 0) fail("write", name_);
+  sync_folder(folder_of(path_));
+}
+
+}  // namespace stockade::cmd

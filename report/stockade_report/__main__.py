@@ -1,0 +1,144 @@
+"""The command line of the report."""
+
+import argparse
+import os
+import pathlib
+import sys
+import tempfile
+
+from . import reader
+
+EPILOG = """exit status: 0 done, and for compare no regression; 1 a file cannot be used, or there is a regression;
+2 the command line is wrong"""
+
+
+def _fail(text):
+    print(f"stockade_report: error: {text}", file=sys.stderr)
+    return 1
+
+
+def _write(path, content):
+    """The whole file or nothing."""
+    path = pathlib.Path(path)
+    handle, temporary = tempfile.mkstemp(dir=path.parent or ".", prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content if isinstance(content, bytes) else content.encode())
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def _page(options):
+    runs = [reader.read(path) for path in options.results]
+    # Only the page needs matplotlib.
+    from . import page, pictures
+
+    made = page.make(runs)
+    drawn = [(picture.name, pictures.files(picture)) for picture in made.pictures] if options.pictures else []
+    for name, (svg, png) in drawn:
+        folder = pathlib.Path(options.pictures)
+        folder.mkdir(parents=True, exist_ok=True)
+        _write(folder / f"{name}.svg", svg)
+        _write(folder / f"{name}.png", png)
+    pathlib.Path(options.output).parent.mkdir(parents=True, exist_ok=True)
+    _write(options.output, made.html)
+    return 0
+
+
+def _compare(options):
+    from . import compare
+
+    result = compare.compare(reader.read(options.before), reader.read(options.after), options.drift / 100)
+    sys.stdout.write(compare.text(result))
+    return 1 if result.regressions else 0
+
+
+def _collect(options):
+    from . import collect
+
+    commit = options.commit if options.commit is not None else collect.commit_of(pathlib.Path(options.stockade).parent)
+    return (
+        0
+        if collect.collect(options.stockade, options.output, options.quick, commit, options.only or (), options.name)
+        else 1
+    )
+
+
+def _per_cent(text):
+    value = float(text)
+    if not 0 <= value <= 1000:
+        raise argparse.ArgumentTypeError("not within 0 and 1000")
+    return value
+
+
+def _parser_of_page():
+    parser = argparse.ArgumentParser(
+        prog="python3 -m stockade_report",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        description="Makes one HTML page of what 'stockade bench ... --json' has printed. Further commands: 'compare' "
+        "for two results, 'collect' to run every benchmark; each has --help.",
+    )
+    parser.add_argument("results", nargs="+", metavar="RESULTS.json")
+    parser.add_argument("-o", "--output", required=True, metavar="PAGE.html", help="the page; replaced if it is there")
+    parser.add_argument("--pictures", metavar="FOLDER", help="each picture as SVG and PNG in this folder as well")
+    parser.set_defaults(run=_page)
+    return parser
+
+
+def _parser_of_compare():
+    parser = argparse.ArgumentParser(
+        prog="python3 -m stockade_report compare",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        description="Says which times of one run differ from those of another by more than both runs' spread explains.",
+    )
+    parser.add_argument("before", metavar="A.json")
+    parser.add_argument("after", metavar="B.json")
+    parser.add_argument(
+        "--drift",
+        type=_per_cent,
+        default=5.0,
+        metavar="PERCENT",
+        help="changes up to this never count, for machines drift between runs; default 5",
+    )
+    parser.set_defaults(run=_compare)
+    return parser
+
+
+def _parser_of_collect():
+    parser = argparse.ArgumentParser(
+        prog="python3 -m stockade_report collect",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        description="Runs every benchmark that this machine can run; writes FOLDER/MACHINE-WHAT.json for each.",
+    )
+    parser.add_argument("--stockade", required=True, metavar="PATH", help="the command that is measured")
+    parser.add_argument("-o", "--output", required=True, metavar="FOLDER")
+    parser.add_argument("--quick", action="store_true", help="some seconds each, and coarser")
+    parser.add_argument("--only", nargs="+", metavar="WHAT", help="such as aes rsa-queue gpu; default all")
+    parser.add_argument("--commit", metavar="ID", help="what the command was built from; default what is checked out")
+    parser.add_argument("--name", metavar="MACHINE", help="in the files' names; default the processor and its cores")
+    parser.set_defaults(run=_collect)
+    return parser
+
+
+PARSERS = {"compare": _parser_of_compare, "collect": _parser_of_collect}
+
+
+def main(arguments=None):
+    arguments = sys.argv[1:] if arguments is None else arguments
+    make_parser = PARSERS.get(arguments[0]) if arguments else None
+    options = make_parser().parse_args(arguments[1:]) if make_parser else _parser_of_page().parse_args(arguments)
+    try:
+        return options.run(options)
+    except reader.Refused as error:
+        return _fail(error)
+    except OSError as error:
+        return _fail(f"{error.filename or ''}: {error.strerror or error}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

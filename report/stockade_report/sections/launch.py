@@ -1,0 +1,109 @@
+"""Threads per block of a GPU's kernels: rate over block size and length of the message."""
+
+import math
+
+from matplotlib.patches import Rectangle
+
+from ..looks import STEPS
+from ..pictures import Panel, Picture, Table
+from ..quantities import figure, operation_text, size_text
+from .choice import of_kind
+
+TITLE = "Block sizes of a GPU"
+# Results of stockade-bench-gpu/1 with the member threads_per_block; bench/README.md.
+COMMANDS = ("a sweep of launch shapes, 'threads_per_block' in its results, which 'stockade bench' does not print yet",)
+
+
+def _table(results):
+    rows = []
+    for size in sorted({r["message_bytes"] for r in results}):
+        here = sorted((r for r in results if r["message_bytes"] == size), key=lambda r: r["gigabytes_per_second"])
+        rates = [r["gigabytes_per_second"] for r in here]
+        mean = sum(rates) / len(rates)
+        rows.append(
+            [
+                operation_text(here[0]["cipher"], here[0]["operation"]),
+                size_text(size),
+                str(here[-1]["threads_per_block"]),
+                figure(rates[-1]),
+                figure(mean),
+                figure(rates[0]),
+                f"{(rates[-1] / mean - 1) * 100:.1f} %",
+                f"{(rates[-1] / rates[0] - 1) * 100:.1f} %",
+            ]
+        )
+    return rows
+
+
+def _shade(share):
+    """The colour for a share of the best, and that of text on it."""
+    step = min(int(max(0.0, share - 0.5) * 2 * len(STEPS)), len(STEPS) - 1)
+    return STEPS[step], "#111820" if step < 4 else "#fbfbfb"
+
+
+def _panel(title, results):
+    blocks = sorted({r["threads_per_block"] for r in results})
+    sizes = sorted({r["message_bytes"] for r in results})
+    best = {s: max(r["gigabytes_per_second"] for r in results if r["message_bytes"] == s) for s in sizes}
+
+    def draw(axes, styles):
+        del styles
+        for r in results:
+            share = r["gigabytes_per_second"] / best[r["message_bytes"]]
+            colour, text = _shade(share)
+            x, y = blocks.index(r["threads_per_block"]), sizes.index(r["message_bytes"])
+            axes.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=colour, linewidth=0))
+            if len(blocks) * 24 < axes.get_position().width * axes.figure.get_size_inches()[0] * 72 or share == 1:
+                axes.text(
+                    x,
+                    y,
+                    "best" if share == 1 else f"{share * 100:.0f}",
+                    ha="center",
+                    va="center",
+                    fontsize=9,
+                    color=text,
+                    weight="bold" if share == 1 else "normal",
+                )
+        axes.set_xlim(-0.5, len(blocks) - 0.5)
+        axes.set_ylim(-0.5, len(sizes) - 0.5)
+        step = math.ceil(len(blocks) * 34 / (axes.get_position().width * axes.figure.get_size_inches()[0] * 72))
+        axes.set_xticks(range(0, len(blocks), step), [str(b) for b in blocks[::step]])
+        axes.set_yticks(range(len(sizes)), [size_text(s) for s in sizes])
+        axes.grid(False)
+        axes.set_xlabel("threads per block")
+
+    return Panel(title, draw, height=26 * len(sizes), left=70, columns=1)
+
+
+def _picture(run):
+    swept = [r for r in run.measured if "threads_per_block" in r and r["gigabytes_per_second"]]
+    groups = {}
+    for r in swept:
+        groups.setdefault((r["cipher"], r["operation"]), []).append(r)
+    if not groups:
+        return None
+    table = Table(
+        [
+            "what",
+            "message",
+            "best block",
+            "best, GB/s",
+            "mean, GB/s",
+            "worst, GB/s",
+            "gain over mean",
+            "gain over worst",
+        ],
+        [row for results in groups.values() for row in _table(results)],
+    )
+    return Picture(
+        f"launch-{run.slug}",
+        "Rate by threads per block",
+        "Per cent of the best rate of the same line; darker is faster.",
+        [_panel(operation_text(*key), results) for key, results in groups.items()],
+        table,
+        [run],
+    )
+
+
+def build(runs):
+    return [picture for picture in map(_picture, of_kind(runs, "gpu")) if picture]

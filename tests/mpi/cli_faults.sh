@@ -1,0 +1,243 @@
+#!/usr/bin/env bash
+# What stockade-mpi does when something goes wrong: on the command line, on one rank, with a rank or with all of them.
+#
+# usage: cli_faults.sh IMPLEMENTATION MPIRUN STOCKADE_MPI STOCKADE
+source "$(dirname "$0")/cli_launch.sh"
+
+host=$(uname -n)
+# After an exit status other than 0 Open MPI would wait a second for ranks that are gone already.
+export OMPI_MCA_odls_base_sigkill_timeout=0
+
+begin usage
+run 2 encrypt -k key --no-such-option in
+expect_error 2 "unknown option '--no-such-option'"
+run 2 encrypt -k key --schedule sometimes in
+expect_error 2 "--schedule: 'sometimes' is neither dynamic nor static"
+run 2 encrypt in
+expect_error 1 "cannot open 'in'"
+echo text >in
+run 2 encrypt in
+expect_error 2 "there is nobody to encrypt for"
+run 2 encrypt -k missing in
+expect_error 1 "cannot read the key file 'missing'"
+run 2 encrypt -k key -o - in
+expect_error 2 "many ranks cannot write to standard output"
+echo mine >in.stk
+run 2 encrypt -k key in
+expect_error 2 "the output 'in.stk' exists"
+[[ $(<in.stk) == mine ]] || fail "the output was overwritten"
+run 2 encrypt -k key in -o in
+expect_error 2 "input and output are the same file"
+
+begin wrong_key
+echo text >in
+"$stockade" encrypt -q -k key in
+run 3 decrypt -k other in.stk -o back
+expect_error 4 "no key that was given opens 'in.stk'"
+expect_nothing back
+
+begin damage
+head -c 4000000 /dev/urandom >in
+"$stockade" encrypt -q -k key in
+printf 'xx' | dd of=in.stk bs=1 seek=1000000 conv=notrunc status=none
+printf 'xx' | dd of=in.stk bs=1 seek=3000000 conv=notrunc status=none
+run 3 decrypt -k key in.stk -o back
+expect_error 3 "(rank [0-9]+ on $host: )?'in.stk': chunk 60 at offset"
+expect_nothing back
+"$stockade" verify -q -k key in.stk >expected 2>/dev/null
+run 3 verify -k key in.stk
+expect_error 3 "'in.stk' is damaged: 2 bad chunks"
+expect_same expected out
+head -c 3000000 in.stk >short.stk
+run 2 decrypt -k key short.stk -o back
+expect_status 3
+expect_nothing back
+
+begin rank_without_input
+mkdir elsewhere
+head -c 3000000 /dev/urandom >in
+wrap 1 'cd elsewhere'
+run_as ./wrapper 3 encrypt -k "$PWD/key" in -o "$PWD/in.stk"
+expect_error 1 "rank 1 on $host: cannot open 'in': no such file or directory"
+expect_nothing in.stk
+
+begin rank_with_other_input
+mkdir elsewhere
+head -c 3000000 /dev/urandom >in
+head -c 3000001 /dev/urandom >elsewhere/in
+wrap 1 'cd elsewhere'
+run_as ./wrapper 3 encrypt -k "$PWD/key" in -o "$PWD/in.stk"
+expect_error 1 "rank 1 on $host: 'in' is not the file that rank 0 has opened"
+cp in elsewhere/in
+touch -d '1 hour ago' elsewhere/in
+run_as ./wrapper 3 encrypt -k "$PWD/key" in -o "$PWD/in.stk"
+expect_error 1 "rank 1 on $host: 'in' is not the file that rank 0 has opened"
+expect_nothing in.stk
+
+begin rank_with_other_output
+mkdir elsewhere
+head -c 3000000 /dev/urandom >in
+cp -p in elsewhere/in
+wrap 1 'cd elsewhere'
+for resume in '' --resume; do
+  run_as ./wrapper 2 encrypt -k "$PWD/key" $resume in
+  expect_error 1 "rank 1 on $host: cannot open '.*', which rank 0 has made"
+  expect_nothing in.stk
+done
+
+begin rank_without_space
+truncate -s 100M in
+# 32 MiB, of which MPI itself may need some for shared memory; the rank's share is the second half of the file.
+wrap 1 'ulimit -f 32768'
+run_as ./wrapper 2 encrypt -k key --schedule static in
+expect_error 1 "rank 1 on $host: cannot write 'in.stk': file too large"
+expect_nothing in.stk
+head -c 32 /dev/urandom >raw.key
+run_as ./wrapper 2 raw encrypt --cipher aes-256-ctr --key-file raw.key --iv 000102030405060708090a0b0c0d0e0f \
+  --schedule static in -o in.ctr
+expect_error 1 "rank 1 on $host: cannot write 'in.ctr': file too large"
+expect_nothing in.ctr
+
+begin other_version
+version=$("$program" --version | sed -n '1s/^stockade-mpi //p')
+sed "s/${version//./\\.}/9${version:1}/g" "$program" >other_program
+chmod +x other_program
+[[ $(./other_program --version | head -1) == "stockade-mpi 9${version:1}" ]] || fail "there is no other version"
+echo text >in
+wrap 1 "program=$PWD/other_program"
+run_as ./wrapper 3 encrypt -k key in
+expect_error 1 "the ranks run different versions of stockade-mpi"
+expect_nothing in.stk
+
+# ---- killed in mid-job -----------------------------------------------------------------------------------------------
+
+unset OMPI_MCA_odls_base_sigkill_timeout
+
+# A job of a second or more, on any machine: the plain implementation, and a file without content.
+slow_job() {
+  truncate -s "$1" in
+  export STOCKADE_FORCE=aes:portable,gcm:portable
+  wrap none :
+}
+
+# Sends a signal to every rank that is there.
+signal_ranks() {
+  local file
+  for file in pid.*; do
+    [[ -s $file ]] && kill "-$1" "$(<"$file")" 2>/dev/null
+  done
+}
+
+# Starts it with $1 ranks and the rest as arguments, and returns once some slices are done: the journal has been written
+# to after it was made, which may itself be seen as one change. All ranks are stopped then, so that nothing more happens
+# before they are killed. `runner` is the launcher's process.
+start_job() {
+  local ranks=$1 last= now
+  shift
+  "$mpirun" -n "$ranks" ${launch[@]+"${launch[@]}"} ./wrapper "$@" >out 2>err </dev/null &
+  runner=$!
+  local -i tries=0 changes=0
+  while ((++tries < 1500)); do
+    sleep 0.03
+    [[ -s .in.stk.stockade-journal ]] || continue
+    signal_ranks STOP
+    now=$(cksum <.in.stk.stockade-journal)
+    [[ -z $last || $now == "$last" ]] || changes+=1
+    last=$now
+    if ((changes >= 2)); then
+      [[ ! -e in.stk ]] || fail "the job was over before it could be killed"
+      return 0
+    fi
+    signal_ranks CONT
+    kill -0 "$runner" 2>/dev/null || break
+  done
+  fail "the job was over before it could be killed, or did not begin"
+}
+
+# Waits until the launcher and all ranks are gone; those that outlive it are ended, each by its number.
+await_end() {
+  signal_ranks CONT
+  wait "$runner"
+  status=$?
+  local file
+  for file in pid.*; do
+    for _ in {1..250}; do
+      kill -0 "$(<"$file")" 2>/dev/null || continue 2
+      sleep 0.02
+    done
+    kill -9 "$(<"$file")" 2>/dev/null
+  done
+}
+
+expect_resumed() {
+  unset STOCKADE_FORCE
+  [[ ! -e in.stk ]] || fail "a half-written file has the name of the output"
+  [[ -s .in.stk.stockade-journal && -e .in.stk.stockade-partial ]] || fail "there is nothing to go on with"
+  if (($1 == 1)); then
+    "$program" encrypt -k key --resume in >out 2>err </dev/null
+    status=$?
+  else
+    run "$1" encrypt -k key --resume in
+  fi
+  expect_status 0
+  grep -Eq "^stockade: note: going on with 'in.stk': [1-9][0-9]* of [0-9]+ slices are done" err ||
+    fail "it did not go on with what was done"
+  "$stockade" decrypt -q -k key in.stk -o back && expect_same in back
+  expect_nothing nothing
+}
+
+begin killed_rank
+slow_job 160M
+start_job 2 encrypt -k key --resume in
+kill -9 "$(<pid.1)"
+await_end
+[[ $status != 0 ]] || fail "the run passed for a success"
+expect_resumed 3
+
+begin killed_launcher
+slow_job 160M
+start_job 3 encrypt -k key --resume in
+kill -9 "$runner"
+# Ranks that do not notice would complete the file by themselves, which is no harm and no test.
+signal_ranks KILL
+await_end 2>/dev/null
+expect_resumed 1
+
+begin killed_without_journal
+slow_job 160M
+"$mpirun" -n 2 ${launch[@]+"${launch[@]}"} ./wrapper encrypt -k key in >out 2>err </dev/null &
+runner=$!
+until compgen -G '.stockade-*' >/dev/null || ! kill -0 "$runner" 2>/dev/null; do sleep 0.02; done
+sleep 0.2
+kill -9 "$(<pid.1)"
+await_end
+[[ $status != 0 ]] || fail "the run passed for a success"
+[[ ! -e in.stk ]] || fail "a half-written file has the name of the output"
+
+begin interrupted
+slow_job 160M
+start_job 2 encrypt -k key --resume in
+# As from a terminal, to the launcher and to all ranks.
+kill -TERM "$runner"
+signal_ranks TERM
+await_end
+# A launcher may report its own end instead of the ranks'.
+[[ $status != 0 ]] || grep -q '^stockade: error: interrupted' err || fail "the run passed for a success"
+expect_resumed 2
+
+begin another_job
+slow_job 160M
+start_job 2 encrypt -k key --resume in
+kill -9 "$(<pid.0)"
+await_end
+unset STOCKADE_FORCE
+run 2 encrypt -k other --resume in
+expect_error 1 "the journal of 'in.stk' is damaged, or of another job"
+touch in
+run 2 encrypt -k key --resume in
+expect_error 1 "'in' has changed since the interrupted run"
+run 2 encrypt -k key --resume --force in
+expect_status 0
+"$stockade" decrypt -q -k key in.stk -o back && expect_same in back
+expect_nothing nothing
+finish
