@@ -35,6 +35,9 @@ class GpuTask {
   // What a message of that size needs, and whether the GPU gives the CPU's bytes for it. Throws Mismatch. card.first() holds
   // host.plain, before and after.
   void prepare(uint64_t size);
+  // So much workspace for the message, where another launch shape needs more.
+  void reserve(uint64_t workspace) { queue_ = card_.queue(workspace); }
+  const stockade_key* key() const { return key_.get(); }
   // Puts one run over the prepared message into the card's stream.
   void launch();
   Card& card() { return card_; }

@@ -65,16 +65,6 @@ bool in_memory(const std::string& folder) {
   return statfs(folder.c_str(), &state) == 0 && state.f_type == TMPFS_MAGIC;
 }
 
-// What programs may take before the system has to swap.
-uint64_t available_memory() {
-  std::ifstream lines("/proc/meminfo");
-  std::string name, unit;
-  for (uint64_t value = 0; lines >> name >> value; std::getline(lines, unit)) {
-    if (name == "MemAvailable:") return value << 10;
-  }
-  return 0;
-}
-
 // Bytes that may be written to a folder; 0 where it cannot be used.
 uint64_t free_space(const std::string& folder) {
   struct statfs state {};

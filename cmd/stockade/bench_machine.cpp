@@ -3,10 +3,15 @@
 #include <fmt/format.h>
 #include <sys/utsname.h>
 
+#include <algorithm>
 #include <chrono>
 #include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
 
 #include "bench/clock.h"
+#include "commit.h"
 #include "exit_status.h"
 #include "values.h"
 
@@ -41,6 +46,39 @@ std::string rows_text(const Machine& machine, std::string_view primitive) {
   return joined(parts, ", ");
 }
 
+std::string first_line(const std::string& path) {
+  std::string line;
+  std::ifstream file(path);
+  std::getline(file, line);
+  return line;
+}
+
+// What /proc/meminfo says under that name, in bytes; 0 where it says nothing.
+uint64_t memory_of(std::string_view wanted) {
+  std::ifstream lines("/proc/meminfo");
+  std::string name, unit;
+  for (uint64_t value = 0; lines >> name >> value; std::getline(lines, unit)) {
+    if (name == wanted) return value << 10;
+  }
+  return 0;
+}
+
+// The names that NVIDIA's kernel module lists.
+std::vector<std::string> listed_gpus() {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/driver/nvidia/gpus", error)) {
+    std::ifstream lines(entry.path() / "information");
+    for (std::string line; std::getline(lines, line);) {
+      constexpr std::string_view label = "Model:";
+      if (!line.starts_with(label)) continue;
+      names.push_back(line.substr(std::min(line.find_first_not_of(" \t", label.size()), line.size())));
+    }
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
 std::string clock_text(double hertz) {
   return hertz > 0 ? fmt::format("{:.2f} GHz, measured", hertz / 1e9) : "unknown";
 }
@@ -58,6 +96,10 @@ Machine look_around() {
   utsname system{};
   if (uname(&system) == 0) machine.kernel = fmt::format("{} {} {}", system.sysname, system.release, system.machine);
   machine.date = utc_date();
+  machine.memory = memory_of("MemTotal:");
+  machine.governor = first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
+  machine.gpus = listed_gpus();
+  machine.driver = first_line("/sys/module/nvidia/version");
   return machine;
 }
 
@@ -83,11 +125,12 @@ nlohmann::ordered_json head_json(const Machine& machine, std::string_view schema
   ordered_json json;
   json["schema"] = schema;
   json["date"] = machine.date;
-  json["machine"] = {{"cpu", machine.machine.cpu},         {"cores", machine.machine.cores},
-                     {"threads", machine.machine.threads}, {"l1d", machine.machine.l1d},
-                     {"l2", machine.machine.l2},           {"l3", machine.machine.l3},
-                     {"clock_hz", machine.hertz},          {"kernel", machine.kernel}};
-  json["library"] = {{"version", stockade_version()}, {"build", stockade_build()}};
+  json["machine"] = {
+      {"cpu", machine.machine.cpu},   {"cores", machine.machine.cores}, {"threads", machine.machine.threads},
+      {"l1d", machine.machine.l1d},   {"l2", machine.machine.l2},       {"l3", machine.machine.l3},
+      {"clock_hz", machine.hertz},    {"kernel", machine.kernel},       {"memory", machine.memory},
+      {"governor", machine.governor}, {"gpus", machine.gpus},           {"gpu_driver", machine.driver}};
+  json["library"] = {{"version", stockade_version()}, {"build", stockade_build()}, {"commit", built_from()}};
   json["environment"] = environment_in_force();
   for (const stockade_row& row : machine.rows) {
     json["rows"].push_back(ordered_json{{"primitive", row.primitive},
@@ -98,6 +141,8 @@ nlohmann::ordered_json head_json(const Machine& machine, std::string_view schema
   }
   return json;
 }
+
+uint64_t available_memory() { return memory_of("MemAvailable:"); }
 
 std::string figure(double value) {
   if (value >= 99.95) return fmt::format("{:.0f}", value);

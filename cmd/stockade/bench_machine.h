@@ -14,7 +14,12 @@ namespace stockade::cmd {
 struct Machine {
   stockade_machine machine{};
   std::vector<stockade_row> rows;
-  double hertz = 0;  // of the core clock; 0 where unknown
+  double hertz = 0;     // of the core clock; 0 where unknown
+  uint64_t memory = 0;  // bytes; 0 where unknown
+  // The governor of the clock, and GPUs and the version of their driver as the system lists them; empty where unknown. No
+  // driver is started to find out.
+  std::string governor, driver;
+  std::vector<std::string> gpus;
   std::string kernel, date;
 };
 
@@ -27,6 +32,9 @@ std::string head_text(const Machine& machine, std::string_view benchmark,
 
 // The members schema, date, machine, library, environment and rows.
 nlohmann::ordered_json head_json(const Machine& machine, std::string_view schema);
+
+// Bytes that programs may take before the system has to swap; 0 where unknown.
+uint64_t available_memory();
 
 // Three significant digits.
 std::string figure(double value);

@@ -101,8 +101,8 @@ Exit graver(Exit a, Exit b) {
 
 std::vector<std::string> environment_in_force() {
   std::vector<std::string> variables;
-  for (const char* name :
-       {"STOCKADE_FORCE", "STOCKADE_MASK", "STOCKADE_THREADS", "OMP_NUM_THREADS", "STOCKADE_DEVICES"}) {
+  for (const char* name : {"STOCKADE_FORCE", "STOCKADE_MASK", "STOCKADE_THREADS", "OMP_NUM_THREADS", "STOCKADE_DEVICES",
+                           "STOCKADE_PROFILE"}) {
     if (const char* value = std::getenv(name)) variables.push_back(fmt::format("{}={}", name, value));
   }
   return variables;

@@ -27,6 +27,7 @@ struct Information {
   std::vector<Engine> engines;
   std::vector<stockade_device> devices;
   std::string no_devices;  // why there are none
+  stockade_experience experience{};
 };
 
 void gather_devices(Information& info) {
@@ -52,6 +53,8 @@ Information gather() {
   for (uint32_t i = 0; stockade_engine_get(i, &name, &summary) == STOCKADE_OK; ++i)
     info.engines.push_back({name, summary});
   gather_devices(info);
+  status = stockade_experience_get(&info.experience);
+  if (status != STOCKADE_OK) throw environment_failure(status);
   return info;
 }
 
@@ -81,6 +84,14 @@ std::string devices_text(const Information& info) {
   return out;
 }
 
+std::string experience_text(const stockade_experience& experience) {
+  std::string text = experience.user != nullptr      ? fmt::format("{}", experience.path)
+                     : experience.problem != nullptr ? fmt::format("'{}' is not used", experience.path)
+                                                     : "no profile of yours ('stockade tune' makes one)";
+  if (experience.built_in != nullptr) text += fmt::format(", built in: {}", experience.built_in);
+  return text;
+}
+
 std::string table(const Information& info) {
   const auto line = [](const char* name, const std::string& value) { return fmt::format("{:<14}{}\n", name, value); };
   std::string out = line("stockade", stockade_version()) + line("build", stockade_build());
@@ -93,6 +104,7 @@ std::string table(const Information& info) {
     if (!text.empty()) caches.push_back(text);
   }
   out += line("caches", caches.empty() ? "unknown" : joined(caches, ", "));
+  out += line("experience", experience_text(info.experience));
   const auto environment = environment_in_force();
   out += line("environment", environment.empty() ? "nothing set" : joined(environment, " "));
 
@@ -115,6 +127,12 @@ nlohmann::ordered_json document(const Information& info) {
   json["build"] = stockade_build();
   json["machine"] = {{"cpu", info.machine.cpu}, {"cores", info.machine.cores}, {"threads", info.machine.threads},
                      {"l1d", info.machine.l1d}, {"l2", info.machine.l2},       {"l3", info.machine.l3}};
+  const auto text_or_null = [](const char* text) { return text == nullptr ? ordered_json() : ordered_json(text); };
+  json["experience"] = {{"path", info.experience.path},
+                        {"fingerprint", info.experience.fingerprint},
+                        {"user", text_or_null(info.experience.user)},
+                        {"problem", text_or_null(info.experience.problem)},
+                        {"built_in", text_or_null(info.experience.built_in)}};
   json["environment"] = environment_in_force();
   for (const stockade_feature& feature : info.features) {
     json["instruction_sets"].push_back(
@@ -155,6 +173,7 @@ These variables steer the choice, and 'info' shows what they bring about:
   STOCKADE_MASK=vaes,avx512                    behave as if these were absent
   STOCKADE_THREADS=N, OMP_NUM_THREADS=N        at most N threads
   STOCKADE_DEVICES=0,2                         of the GPUs these
+  STOCKADE_PROFILE=FILE                        what 'stockade tune' has found; 'none': nothing
   CUDA_VISIBLE_DEVICES=1,3                     of the driver: no other GPU is there)");
   info.action([json] {
     const Information information = gather();

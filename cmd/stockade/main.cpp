@@ -16,6 +16,16 @@
 namespace stockade::cmd {
 namespace {
 
+// A profile that is there and cannot be used, once: whoever has tuned would wonder.
+void warn_of_profile() {
+  stockade_experience experience{};
+  if (stockade_experience_get(&experience) != STOCKADE_OK || experience.problem == nullptr) return;
+  const std::string where =
+      experience.problem_line == 0 ? std::string() : fmt::format("line {}: ", experience.problem_line);
+  ui::notice(fmt::format("the profile '{}' is ignored: {}{}; 'stockade tune' makes another", experience.path, where,
+                         experience.problem));
+}
+
 void run(int argc, char** argv) {
   KeyArgument key_argument;
   take_key_argument(argc, argv, key_argument);
@@ -45,7 +55,9 @@ void run(int argc, char** argv) {
   add_rsa(line);
   add_info(line);
   add_bench(line);
+  add_tune(line);
   line.run(argc, argv);
+  warn_of_profile();
 }
 
 int report(const Failure& failure) {

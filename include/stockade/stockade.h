@@ -167,10 +167,25 @@ STOCKADE_API const char *stockade_engine_name(const stockade_engine *engine);
 STOCKADE_API stockade_status stockade_engine_set_devices(stockade_engine *engine, const uint32_t *devices,
                                                          uint32_t count);
 
+/* Experience data: what is best on this machine, by measurement. `stockade tune` writes the user's profile; others are built in.
+ * STOCKADE_PROFILE names another file, or is "none". Texts belong to the library and live as long as the process. */
+typedef struct stockade_experience {
+  const char *path;        /* where the user's profile is, or would be; empty: nowhere */
+  const char *fingerprint; /* of this machine */
+  const char *user;        /* name of the user's profile; null: none is in use */
+  const char *problem;     /* why the one at `path` is not used, such as "its end is missing"; null: there is nothing wrong */
+  uint32_t problem_line;   /* in it; 0: not of one line */
+  const char *built_in;    /* name of the built-in profile for this class of machine; null: there is none */
+} stockade_experience;
+
+/* Errors: NULL_POINTER. */
+STOCKADE_API stockade_status stockade_experience_get(stockade_experience *experience);
+
 typedef enum stockade_direction { STOCKADE_ENCRYPT = 0, STOCKADE_DECRYPT = 1 } stockade_direction;
 
 /* Writes to `text` (at most `size` bytes with the terminating zero) how one message of `length` bytes would be run and
- * why, such as "threads x2, row vaes512, ordinary stores: 1048576 bytes are above the split size of 131072".
+ * why, such as "threads x2, row vaes512, ordinary stores: 1048576 bytes are above the split size of 131072", or "... are known
+ * to be quickest so (amd-zen5.profile, line 12)".
  * Errors: NULL_POINTER, ARGUMENT, and those of stockade_engine_create for a bad environment. */
 STOCKADE_API stockade_status stockade_explain(const stockade_key *key, stockade_direction direction, uint64_t length,
                                               const stockade_engine *engine, char *text, size_t size);

@@ -1276,6 +1276,13 @@ inline stockade_machine machine() {
   return found;
 }
 
+// What is known by measurement to be best here, and where from.
+inline stockade_experience experience() {
+  stockade_experience found{};
+  require(stockade_experience_get(&found));
+  return found;
+}
+
 // The instruction sets that rows ask for.
 inline std::vector<stockade_feature> features() {
   std::vector<stockade_feature> all;

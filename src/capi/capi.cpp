@@ -154,9 +154,13 @@ stockade_status stockade_explain(const stockade_key* key, stockade_direction dir
     char workers[16] = "";
     if (plan.workers > 1) std::snprintf(workers, sizeof workers, " x%u", plan.workers);
     const bool streaming = plan.stores == stockade::aes::Stores::streaming;
-    std::snprintf(text, size, "%s%s, row %s, %s stores: %llu bytes %s", stockade::engine::kind_name(plan.kind), workers,
+    char source[96] = "";
+    if (plan.row != nullptr) {
+      std::snprintf(source, sizeof source, " (%s, line %u)", stockade::tune::profile_of(*plan.row).name, plan.row->line);
+    }
+    std::snprintf(text, size, "%s%s, row %s, %s stores: %llu bytes %s%s", stockade::engine::kind_name(plan.kind), workers,
                   cipher.row(), streaming ? "streaming" : "ordinary", static_cast<unsigned long long>(length),
-                  plan.why);
+                  plan.why, source);
     return STOCKADE_OK;
   });
 }

@@ -15,6 +15,8 @@
 #include "engine/engine.h"
 #include "gcm/gcm_variants.h"
 #include "stockade/stockade.h"
+#include "tune/experience.h"
+#include "tune/fingerprint.h"
 
 namespace {
 
@@ -326,6 +328,18 @@ stockade_status stockade_device_get(uint32_t index, stockade_device* device) {
 }
 
 const char* stockade_device_absence(void) { return engine::backend().runtime->absence(); }
+
+stockade_status stockade_experience_get(stockade_experience* experience) {
+  if (experience == nullptr) return STOCKADE_ERROR_NULL_POINTER;
+  const stockade::tune::Sources found = stockade::tune::sources();
+  experience->path = stockade::tune::user_path().data();
+  experience->fingerprint = stockade::tune::fingerprint().text;
+  experience->user = found.user == nullptr ? nullptr : found.user->name;
+  experience->problem = found.problem;
+  experience->problem_line = found.problem_line;
+  experience->built_in = found.built_in == nullptr ? nullptr : found.built_in->name;
+  return STOCKADE_OK;
+}
 
 const char* stockade_build(void) {
   return "compiler=" STOCKADE_COMPILER " optimized=" STOCKADE_OPTIMIZED " assertions=" STOCKADE_ASSERTIONS

@@ -59,7 +59,10 @@ Status make_key(stockade_rsa_key** key, const char* force, Body&& body) {
   return guarded([&] {
     auto made = std::make_unique<stockade_rsa_key>();
     const Status status = body(row, *made);
-    if (status == STOCKADE_OK) *key = made.release();
+    if (status != STOCKADE_OK) return status;
+    const bool forced = force != nullptr || !stockade::engine::environment().bignum_row.empty();
+    if (made->private_key && !forced) made->private_key->allow_any_row();
+    *key = made.release();
     return status;
   });
 }

@@ -91,6 +91,28 @@ uint64_t lanes_for(const Backend& own, uint64_t devices, uint64_t length, uint64
 // no lane.
 uint32_t hybrid_workers(uint32_t lanes, const Plan& cpu) { return std::max(cpu.workers, lanes + 1); }
 
+// What experience there is with data of host memory and a machine's first GPU; null where there is none. `bits` are counted as
+// 256: data moves alike whatever the key.
+const tune::Row* transfer_row(const Backend& own, Home home, uint64_t length) {
+  gpu::DeviceFacts facts;
+  if (home == Home::file || own.runtime->facts(0, facts) != STOCKADE_OK) return nullptr;
+  const auto operation = home == Home::pinned ? tune::Operation::gpu_pinned : tune::Operation::gpu_staged;
+  return tune::find(operation, 256, length, facts.name);
+}
+
+// The backend with the ring that experience has found to be better.
+Backend informed(const Backend& own, Home home, uint64_t length) {
+  Backend known = own;
+  const tune::Row* const row = transfer_row(own, home, length);
+  if (row == nullptr) return known;
+  Ring& ring = home == Home::pinned ? known.pinned : known.staged;
+  if (row->choice.run_bytes != 0) ring.run_bytes = row->choice.run_bytes;
+  if (row->choice.lanes == 0) return known;
+  // lanes_for has a range between the two where data is staged.
+  known.pinned.lanes = known.staged.lanes = row->choice.lanes;
+  return known;
+}
+
 uint64_t run_bytes_for(const Backend& own, Home home) {
   return home == Home::pinned ? own.pinned.run_bytes : own.staged.run_bytes;
 }
@@ -121,8 +143,47 @@ Plan plan_lanes(const Engine& engine, uint64_t length, bool splits, Plan cpu) {
   return {Kind::hybrid, hybrid_workers(lanes, cpu), cpu.stores, "are enough for GPUs and cores together"};
 }
 
+tune::Operation experience_of(stockade_mode mode) {
+  switch (mode) {
+    case STOCKADE_ECB:
+      return tune::Operation::ecb;
+    case STOCKADE_CBC:
+      return tune::Operation::cbc;
+    case STOCKADE_CFB:
+      return tune::Operation::cfb;
+    case STOCKADE_XTS:
+      return tune::Operation::xts;
+    case STOCKADE_GCM:
+      return tune::Operation::gcm;
+    default:
+      return tune::Operation::ctr;
+  }
+}
+
+gpu::Shape known_shape(tune::Operation operation, uint32_t bits, uint64_t length, const char* gpu,
+                       const gpu::Shape& otherwise) {
+  gpu::Shape shape = otherwise;
+  const tune::Row* const row = tune::find(operation, bits, length, gpu);
+  if (row == nullptr) return shape;
+  if (row->choice.threads != 0) shape.threads = row->choice.threads;
+  if (row->choice.blocks != 0) shape.blocks_per_thread = row->choice.blocks;
+  if (row->choice.per_multiprocessor != 0) shape.blocks_per_multiprocessor = row->choice.per_multiprocessor;
+  return shape;
+}
+
+namespace {
+
+// Whether an automatic engine may use GPUs: experience has something to say about it, and the process has looked for them
+// before. To start a driver takes longer than most jobs.
+bool may_use_gpus(const Engine& engine) {
+  return engine.kind == Kind::automatic && engine.threads >= 1 && tune::prefers_gpus() &&
+         backend().runtime->known() != 0;
+}
+
+}  // namespace
+
 Home home_of(const Engine& engine, const void* in, const void* out, uint64_t length) {
-  if (!wants_gpus(engine.kind)) return Home::ordinary;
+  if (!wants_gpus(engine.kind) && !may_use_gpus(engine)) return Home::ordinary;
   gpu::Runtime& runtime = *backend().runtime;
   const bool pinned =
       is_pinned(runtime, in, length) && (in == out || out == nullptr || is_pinned(runtime, out, length));
@@ -159,11 +220,15 @@ void make_lane_key(const gcm::Key& key, LaneKey& lane_key) {
   gcm::gpu_prepare(key, lane_key.gcm_key);
 }
 
-Status launch_ctr(const aes::Key& key, const gpu::Queue& queue, const aes::RoundKeys& encrypt,
+Status launch_ctr(const aes::Key& key, const gpu::Queue& queue, const char* gpu, const aes::RoundKeys& encrypt,
                   const uint8_t counter[16], const uint8_t* in, uint8_t* out, uint64_t length) {
   const aes::GpuCtrFn ctr = backend().aes->*key.gpu_ctr->ctr;
-  return ctr(queue, key.gpu_ctr->shape(queue.capability, length), encrypt, counter, aes::CounterWidth::bits128, in, out,
-             length, nullptr);
+  gpu::Shape shape = key.gpu_ctr->shape(queue.capability, length);
+  // Experience is had with the first row, which keys have unless another is asked for.
+  if (gpu != nullptr && key.gpu_ctr == aes::gpu_ctr_variants().data()) {
+    shape = known_shape(tune::Operation::gpu_ctr, key.bits, length, gpu, shape);
+  }
+  return ctr(queue, shape, encrypt, counter, aes::CounterWidth::bits128, in, out, length, nullptr);
 }
 
 // ---- idle lanes ----
@@ -414,7 +479,7 @@ Status Lane::transform(const LaneKey& key, stockade_direction direction, const u
       if (encrypts) return kernels.ecb_encrypt(queue(), shape(Operation::ecb_encrypt), key.encrypt, in, out, length);
       return kernels.ecb_decrypt(queue(), shape(Operation::ecb_decrypt), key.decrypt, in, out, length);
     case STOCKADE_CTR:
-      return launch_ctr(*key.aes, queue(), key.encrypt, chain, in, out, length);
+      return launch_ctr(*key.aes, queue(), nullptr, key.encrypt, chain, in, out, length);
     case STOCKADE_CBC:
       return kernels.cbc_decrypt(queue(), shape(Operation::cbc_decrypt), key.decrypt, chain, in, out, length, nullptr);
     case STOCKADE_CFB:
@@ -796,33 +861,42 @@ void Lane::scatter_pack(stockade_direction direction, const PackedMessage* messa
 
 // ---- crew ----
 
-Status Crew::gather(const Engine& engine, uint64_t length, uint64_t parts, bool in_place, Home home) {
-  if (!wants_gpus(engine.kind)) {
-    plan_ = make_plan(engine, length, parts, in_place);
+Status Crew::gather(const Engine& engine, const Task& task, Home home) {
+  const Engine cores{Kind::automatic, engine.threads};
+  Kind kind = engine.kind;
+  // A file's reads and writes are as slow with GPUs as without.
+  if (home != Home::file && task.parts > 1 && may_use_gpus(engine)) {
+    const tune::Row* const row = transfer_row(backend(), home, task.bytes);
+    const tune::Runner best = row == nullptr ? tune::Runner::unsaid : row->choice.runner;
+    if (best == tune::Runner::cuda || best == tune::Runner::hybrid) kind = Kind::hybrid;
+  }
+  if (!wants_gpus(kind)) {
+    plan_ = make_plan(engine, task);
     return STOCKADE_OK;
   }
-  cpu_ = engine.kind == Kind::hybrid;
+  cpu_ = kind == Kind::hybrid;
+  const bool asked = kind == engine.kind;
   const bool worthwhile =
-      !cpu_ || (length >= backend().hybrid_from && (home != Home::ordinary || backend().hybrid_stages));
-  const Status status = worthwhile && parts != 0 ? take_lanes(engine, length, parts, home) : STOCKADE_OK;
+      !cpu_ || !asked || (task.bytes >= backend().hybrid_from && (home != Home::ordinary || backend().hybrid_stages));
+  const Status status = worthwhile && task.parts != 0 ? take_lanes(engine, task, home) : STOCKADE_OK;
   if (status != STOCKADE_OK && !cpu_) return status;
   if (lane_count_ == 0) {
-    plan_ = make_plan({Kind::automatic, engine.threads}, length, parts, in_place);
+    plan_ = make_plan(cores, task);
     return STOCKADE_OK;
   }
-  plan_ = make_plan({Kind::threads, engine.threads}, length, parts, in_place);
-  plan_.kind = engine.kind;
+  plan_ = make_plan({Kind::threads, engine.threads}, task);
+  plan_.kind = kind;
   plan_.workers = cpu_ ? hybrid_workers(lane_count_, plan_) : lane_count_;
   return STOCKADE_OK;
 }
 
-Status Crew::take_lanes(const Engine& engine, uint64_t length, uint64_t parts, Home home) {
-  const Backend& own = backend();
+Status Crew::take_lanes(const Engine& engine, const Task& task, Home home) {
+  const Backend own = informed(backend(), home, task.bytes);
   uint64_t devices = 0;
   if (const Status status = usable_devices(engine.devices, devices); status != STOCKADE_OK) return status;
-  const uint64_t wanted = lanes_for(own, devices, length, parts, home, cpu_);
+  const uint64_t wanted = lanes_for(own, devices, task.bytes, task.parts, home, cpu_);
   const uint64_t longest = run_bytes_for(own, home);
-  const uint64_t share = std::clamp(length / wanted + 1, std::min(own.least_run, longest), longest);
+  const uint64_t share = std::clamp(task.bytes / wanted + 1, std::min(own.least_run, longest), longest);
   Status failure = STOCKADE_OK;
   uint64_t left_out = 0;
   for (uint64_t taken = 0; taken < wanted && left_out != devices;) {

@@ -78,6 +78,14 @@ constexpr bool wants_gpus(Kind kind) { return kind == Kind::cuda || kind == Kind
 // Who would run one message with an engine that has GPUs; `cpu` is the plan without them. Asks for devices, but takes no lane.
 Plan plan_lanes(const Engine& engine, uint64_t length, bool splits, Plan cpu);
 
+// What experience calls a mode.
+tune::Operation experience_of(stockade_mode mode);
+
+// The shape of a kernel for data in the memory of a GPU of that name: by experience, else `otherwise`. Only what does not
+// decide about results: threads, blocks of a thread, blocks of a multiprocessor.
+gpu::Shape known_shape(tune::Operation operation, uint32_t bits, uint64_t length, const char* gpu,
+                       const gpu::Shape& otherwise);
+
 // Of one message, for Crew::gather. Without GPUs in the engine no driver is asked.
 Home home_of(const Engine& engine, const void* in, const void* out, uint64_t length);
 
@@ -91,8 +99,8 @@ struct LaneKey {
 void make_lane_key(const aes::Key& key, LaneKey& lane_key);
 void make_lane_key(const gcm::Key& key, LaneKey& lane_key);
 
-// The key's variant of aes::GpuCtrFn, with the backend's kernels.
-Status launch_ctr(const aes::Key& key, const gpu::Queue& queue, const aes::RoundKeys& encrypt,
+// The key's variant of aes::GpuCtrFn, with the backend's kernels. `gpu`: whose experience counts; null: nobody's.
+Status launch_ctr(const aes::Key& key, const gpu::Queue& queue, const char* gpu, const aes::RoundKeys& encrypt,
                   const uint8_t counter[16], const uint8_t* in, uint8_t* out, uint64_t length);
 
 // A part of a GCM message, from data block `first_block` on; `y` is the hash so far.
@@ -252,10 +260,10 @@ class Crew {
   Crew& operator=(const Crew&) = delete;
   ~Crew();
 
-  // For `length` bytes at `home` that can be cut into `parts`; `in_place` as for make_plan. With the engines of the CPU this is
-  // make_plan, takes nothing and cannot fail. With `cuda`: UNAVAILABLE, DEVICE, DEVICE_MEMORY, MEMORY, FORKED; with `hybrid`
-  // a device that cannot be had is done without.
-  Status gather(const Engine& engine, uint64_t length, uint64_t parts, bool in_place, Home home);
+  // For data at `home`. With the engines of the CPU this is make_plan, takes nothing and cannot fail; but an automatic one is
+  // `hybrid` where experience says so and the process has used a GPU before. With `cuda`: UNAVAILABLE, DEVICE, DEVICE_MEMORY,
+  // MEMORY, FORKED; with `hybrid` a device that cannot be had is done without.
+  Status gather(const Engine& engine, const Task& task, Home home);
 
   const Plan& plan() const { return plan_; }
   uint32_t lanes() const { return lane_count_; }
@@ -297,7 +305,7 @@ class Crew {
   }
 
  private:
-  Status take_lanes(const Engine& engine, uint64_t length, uint64_t parts, Home home);
+  Status take_lanes(const Engine& engine, const Task& task, Home home);
   Status failure() const { return failure_.load(std::memory_order_acquire); }
   void note(Status status);
   void note_lost(Status status);

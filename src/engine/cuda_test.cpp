@@ -646,7 +646,7 @@ TEST_F(Faults, are_the_last_that_a_job_asks_of_a_device) {
   for (const Engine& engine : {cuda, hybrid}) {
     Machine machine(several(1), 2);
     Crew crew;
-    ASSERT_EQ(crew.gather(engine, 100 * kib, 100, false, Home::ordinary), STOCKADE_OK);
+    ASSERT_EQ(crew.gather(engine, {tune::Operation::ctr, 128, 100 * kib, 100, false}, Home::ordinary), STOCKADE_OK);
     ASSERT_EQ(crew.lanes(), 2U);
     Lane* lane = nullptr;
     ASSERT_EQ(Lane::take(0, kib, &lane), STOCKADE_OK);

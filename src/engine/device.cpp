@@ -27,12 +27,11 @@ class Site {
   }
 
   Status choose(uint32_t device, void* stream) {
-    gpu::DeviceFacts facts;
-    const Status status = backend().runtime->facts(device, facts);
+    const Status status = backend().runtime->facts(device, facts_);
     if (status != STOCKADE_OK) return status;
-    if (facts.capability < least_capability) return STOCKADE_ERROR_UNAVAILABLE;
+    if (facts_.capability < least_capability) return STOCKADE_ERROR_UNAVAILABLE;
     device_ = device;
-    queue_ = {stream, facts.capability, facts.multiprocessors, facts.shared_bytes};
+    queue_ = {stream, facts_.capability, facts_.multiprocessors, facts_.shared_bytes};
     return STOCKADE_OK;
   }
 
@@ -54,9 +53,11 @@ class Site {
 
   uint32_t device() const { return device_; }
   const gpu::Queue& queue() const { return queue_; }
+  const char* name() const { return facts_.name; }
 
  private:
   uint32_t device_ = 0;
+  gpu::DeviceFacts facts_{};
   gpu::Queue queue_{};
 };
 
@@ -82,18 +83,43 @@ bool splits(const CipherKey& key, stockade_direction direction) {
   return key.mode == STOCKADE_GCM || aes::splits(key.mode, direction);
 }
 
-uint64_t workspace_on(const gpu::Queue& queue, const CipherKey& key, stockade_direction direction, uint64_t length,
-                      uint64_t unit) {
-  if (key.mode == STOCKADE_GCM) return backend().gcm->workspace_bytes(queue);
-  const aes::GpuOperation operation = operation_of(key.mode, direction);
-  return aes::gpu_workspace_bytes(operation, queue, aes::default_shape(operation, queue.capability), length, unit);
+// What experience calls the kernels of a mode.
+tune::Operation experience_of_kernels(stockade_mode mode) {
+  switch (mode) {
+    case STOCKADE_ECB:
+      return tune::Operation::gpu_ecb;
+    case STOCKADE_CBC:
+      return tune::Operation::gpu_cbc;
+    case STOCKADE_CFB:
+      return tune::Operation::gpu_cfb;
+    case STOCKADE_XTS:
+      return tune::Operation::gpu_xts;
+    default:
+      return tune::Operation::gpu_ctr;
+  }
 }
 
-Status launch(const DeviceKey& key, stockade_direction direction, const gpu::Queue& queue, const uint8_t* iv,
-              uint64_t unit, const uint8_t* in, uint64_t length, uint8_t* out, uint8_t* workspace) {
+// The shape may follow the length only where there is no workspace, for a caller may ask once for the longest of its messages.
+gpu::Shape shape_for(const Site& site, const CipherKey& key, stockade_direction direction, uint64_t length) {
+  const aes::GpuOperation operation = operation_of(key.mode, direction);
+  const uint64_t known_by = key.mode == STOCKADE_ECB ? length : UINT64_MAX;
+  return known_shape(experience_of_kernels(key.mode), key.bits, known_by, site.name(),
+                     aes::default_shape(operation, site.queue().capability, length));
+}
+
+uint64_t workspace_on(const Site& site, const CipherKey& key, stockade_direction direction, uint64_t length,
+                      uint64_t unit) {
+  if (key.mode == STOCKADE_GCM) return backend().gcm->workspace_bytes(site.queue());
+  return aes::gpu_workspace_bytes(operation_of(key.mode, direction), site.queue(),
+                                  shape_for(site, key, direction, UINT64_MAX), length, unit);
+}
+
+Status launch(const DeviceKey& key, stockade_direction direction, const Site& site, const uint8_t* iv, uint64_t unit,
+              const uint8_t* in, uint64_t length, uint8_t* out, uint8_t* workspace) {
   const aes::GpuKernels& kernels = *backend().aes;
   const aes::GpuOperation operation = operation_of(key.cipher.mode, direction);
-  const gpu::Shape shape = aes::default_shape(operation, queue.capability, length);
+  const gpu::Queue& queue = site.queue();
+  const gpu::Shape shape = shape_for(site, key.cipher, direction, length);
   const LaneKey& keys = key.lane;
   switch (operation) {
     case aes::GpuOperation::ecb_encrypt:
@@ -109,7 +135,7 @@ Status launch(const DeviceKey& key, stockade_direction direction, const gpu::Que
     case aes::GpuOperation::xts_decrypt:
       return kernels.xts_decrypt(queue, shape, keys.decrypt, keys.tweak, iv, unit, in, out, length, workspace);
     case aes::GpuOperation::ctr:
-      return launch_ctr(*keys.aes, queue, keys.encrypt, iv, in, out, length);
+      return launch_ctr(*keys.aes, queue, site.name(), keys.encrypt, iv, in, out, length);
   }
   return STOCKADE_ERROR_MODE;
 }
@@ -123,12 +149,12 @@ Status crypt_checked(const DeviceKey& key, stockade_direction direction, const u
   Status status = site.find(out, queue.stream);
   if (status == STOCKADE_OK) status = site.check(in, length);
   if (status == STOCKADE_OK) {
-    status = site.check_workspace(queue, workspace_on(site.queue(), key.cipher, direction, length, unit));
+    status = site.check_workspace(queue, workspace_on(site, key.cipher, direction, length, unit));
   }
   if (status != STOCKADE_OK) return status;
   const gpu::OnDevice here(*backend().runtime, site.device());
   if (here.status() != STOCKADE_OK) return here.status();
-  return launch(key, direction, site.queue(), iv, unit, in, length, out, queue.workspace);
+  return launch(key, direction, site, iv, unit, in, length, out, queue.workspace);
 }
 
 Status check_units(const CipherKey& key, uint64_t iv_length, uint64_t unit, const uint8_t* in, uint64_t length,
@@ -179,7 +205,8 @@ Status crypt_sealed(const DeviceKey& key, stockade_direction direction, const De
   if (status != STOCKADE_OK) return status;
   const gpu::OnDevice here(*backend().runtime, site.device());
   if (here.status() != STOCKADE_OK) return here.status();
-  const gcm::GpuShapes shapes = gcm::default_shapes(key.cipher.bits / 8, site.queue().capability, message.length);
+  gcm::GpuShapes shapes = gcm::default_shapes(key.cipher.bits / 8, site.queue().capability, message.length);
+  shapes.ctr = known_shape(tune::Operation::gpu_gcm, key.cipher.bits, message.length, site.name(), shapes.ctr);
   Secret<gcm::MessageStart> start;
   gcm::start_message(key.cipher.gcm, message.iv, message.iv_length, *start);
   if (direction == STOCKADE_ENCRYPT) {
@@ -210,7 +237,7 @@ Status device_workspace(const CipherKey& key, stockade_direction direction, uint
   if (device >= devices) return STOCKADE_ERROR_ARGUMENT;
   Site site;
   const Status status = site.choose(device, nullptr);
-  if (status == STOCKADE_OK) *size = workspace_on(site.queue(), key, direction, length, unit == 0 ? length : unit);
+  if (status == STOCKADE_OK) *size = workspace_on(site, key, direction, length, unit == 0 ? length : unit);
   return status;
 }
 

@@ -8,6 +8,7 @@
 #include "aes/aes_kernels.h"
 #include "base/status.h"
 #include "cpu/features.h"
+#include "tune/experience.h"
 
 namespace stockade::engine {
 
@@ -58,18 +59,31 @@ struct Plan {
   uint32_t workers;  // 1 for serial
   aes::Stores stores;
   const char* why;  // static text that ends the sentence "N bytes ..."
+  // What says so, where that was found by measurement; then `why` is what else counted.
+  const tune::Row* row = nullptr;
   // What the work must be worth, in bytes, where the calling thread may do it all while the machine has no core to
   // spare for others; 0 where the workers were asked for.
   uint64_t at_stake = 0;
 };
 
-// Waking a worker costs what one core needs for a few dozen KiB, so each worker beyond the first must bring this much.
-// Shorter work stays on the calling thread unless workers are asked for.
-inline constexpr uint64_t split_bytes = uint64_t{128} << 10;
+// Where no profile knows better, each worker beyond the first must bring this much; shorter work stays on the calling
+// thread unless workers are asked for.
+inline constexpr uint64_t split_bytes = tune::fall_back.share;
 
-// `bytes` of work in all, `parts` the most pieces it can be cut into, `in_place` whether output replaces input. What engines
-// with GPUs do with the CPU is planned as for `threads`; their lanes are the business of engine/cuda.h.
-Plan make_plan(const Engine& engine, uint64_t bytes, uint64_t parts, bool in_place);
+// What is to be planned.
+struct Task {
+  tune::Operation operation;
+  uint32_t bits;   // of the key; 0: nothing that experience could be had of
+  uint64_t bytes;  // of work in all
+  uint64_t parts;  // the most pieces it can be cut into
+  bool in_place;   // whether output replaces input
+  // The length by which experience is looked up, where that is not `bytes`.
+  uint64_t length = 0;
+};
+
+// Asks experience what an automatic engine does, and where stores go. What engines with GPUs do with the CPU is planned as
+// for `threads`; their lanes are the business of engine/cuda.h.
+Plan make_plan(const Engine& engine, const Task& task);
 
 // Calls body(context, begin, end, worker) until [0, items) is covered, in runs of about `grain` items; workers are
 // numbered from 0 to plan.workers - 1 and each runs one call at a time. Returns when all are done.

@@ -9,12 +9,16 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string_view>
 #include <vector>
 
 #include "aes/aes_cuda.h"
 #include "aes/aes_variants.h"
 #include "bignum/bignum_variants.h"
 #include "gcm/gcm_variants.h"
+#include "tune/experience.h"
 
 namespace stockade::engine {
 namespace {
@@ -62,9 +66,10 @@ TEST(Force, takes_nothing_and_several_and_the_last_counts) {
 }
 
 TEST(Force, refuses_names_that_do_not_exist) {
-  for (const char* text : {"aes", "aes:", ":", ",", "aes:nothing", "gcm:reference", "bignum:vaes256", "engine:gpu", "rsa:portable", "gpu-ctr:portable",
-                           "aes:portable,", ",aes:portable", "aes:portable,,gcm:portable", "AES:portable",
-                           " aes:portable", "aes:portable ", "aes:portable:x", "aes:portable;gcm:portable"}) {
+  for (const char* text :
+       {"aes", "aes:", ":", ",", "aes:nothing", "gcm:reference", "bignum:vaes256", "engine:gpu", "rsa:portable",
+        "gpu-ctr:portable", "aes:portable,", ",aes:portable", "aes:portable,,gcm:portable", "AES:portable",
+        " aes:portable", "aes:portable ", "aes:portable:x", "aes:portable;gcm:portable"}) {
     Environment found{};
     EXPECT_EQ(parse_force(text, found), STOCKADE_ERROR_UNKNOWN_NAME) << text;
   }
@@ -86,9 +91,15 @@ TEST(Engines, are_made_by_name_and_number) {
   EXPECT_EQ(make_engine("gpu", 1, made), STOCKADE_ERROR_UNKNOWN_NAME);
 }
 
+// Without experience, so that what is tested is the same on every machine.
+Plan plan_of(const Engine& engine, uint64_t bytes, uint64_t parts, bool in_place) {
+  const tune::ScopedProfile none(nullptr);
+  return make_plan(engine, {tune::Operation::ctr, 128, bytes, parts, in_place});
+}
+
 TEST(Plans, keep_small_inputs_on_one_thread) {
   for (const uint64_t bytes : {uint64_t{0}, uint64_t{1}, uint64_t{64}, 16 * kib, 128 * kib - 1}) {
-    const Plan plan = make_plan(automatic_of_8, bytes, 1 + bytes / 16, false);
+    const Plan plan = plan_of(automatic_of_8, bytes, 1 + bytes / 16, false);
     EXPECT_EQ(plan.kind, Kind::serial) << bytes;
     EXPECT_EQ(plan.workers, 1U) << bytes;
     EXPECT_EQ(plan.stores, aes::Stores::ordinary) << bytes;
@@ -98,7 +109,7 @@ TEST(Plans, keep_small_inputs_on_one_thread) {
 TEST(Plans, give_every_worker_enough) {
   uint32_t before = 1;
   for (uint64_t bytes = 128 * kib; bytes < 4 * mib; bytes += 16 * kib) {
-    const Plan plan = make_plan(automatic_of_8, bytes, bytes / 16, false);
+    const Plan plan = plan_of(automatic_of_8, bytes, bytes / 16, false);
     EXPECT_EQ(plan.kind, Kind::threads) << bytes;
     EXPECT_GE(plan.workers, before) << bytes;
     EXPECT_GE(plan.workers, 2U) << bytes;
@@ -107,14 +118,14 @@ TEST(Plans, give_every_worker_enough) {
     before = plan.workers;
   }
   EXPECT_EQ(before, 8U);
-  EXPECT_EQ(make_plan(automatic_of_8, UINT64_MAX, UINT64_MAX, false).workers, 8U);
+  EXPECT_EQ(plan_of(automatic_of_8, UINT64_MAX, UINT64_MAX, false).workers, 8U);
 }
 
 TEST(Plans, never_have_more_workers_than_parts) {
   for (const Kind kind : {Kind::automatic, Kind::threads}) {
-    EXPECT_EQ(make_plan({kind, 8}, 64 * mib, 3, true).workers, 3U);
+    EXPECT_EQ(plan_of({kind, 8}, 64 * mib, 3, true).workers, 3U);
     for (const uint64_t parts : {0, 1}) {
-      const Plan plan = make_plan({kind, 8}, 64 * mib, parts, true);
+      const Plan plan = plan_of({kind, 8}, 64 * mib, parts, true);
       EXPECT_EQ(plan.kind, Kind::serial);
       EXPECT_EQ(plan.workers, 1U);
     }
@@ -122,19 +133,19 @@ TEST(Plans, never_have_more_workers_than_parts) {
 }
 
 TEST(Plans, obey) {
-  EXPECT_EQ(make_plan({Kind::serial, 1}, 64 * mib, 1000, false).kind, Kind::serial);
-  EXPECT_EQ(make_plan({Kind::automatic, 1}, 64 * mib, 1000, false).kind, Kind::serial);
-  EXPECT_EQ(make_plan({Kind::threads, 1}, 64 * mib, 1000, false).kind, Kind::serial);
-  const Plan tiny = make_plan({Kind::threads, 5}, 32, 2, false);
+  EXPECT_EQ(plan_of({Kind::serial, 1}, 64 * mib, 1000, false).kind, Kind::serial);
+  EXPECT_EQ(plan_of({Kind::automatic, 1}, 64 * mib, 1000, false).kind, Kind::serial);
+  EXPECT_EQ(plan_of({Kind::threads, 1}, 64 * mib, 1000, false).kind, Kind::serial);
+  const Plan tiny = plan_of({Kind::threads, 5}, 32, 2, false);
   EXPECT_EQ(tiny.kind, Kind::threads);
   EXPECT_EQ(tiny.workers, 2U);
 }
 
 TEST(Plans, stream_what_no_cache_can_hold) {
   for (const Engine& engine : {automatic_of_8, Engine{Kind::serial, 1}, Engine{Kind::threads, 2}}) {
-    EXPECT_EQ(make_plan(engine, 8 * mib, 1000, false).stores, aes::Stores::ordinary);
-    EXPECT_EQ(make_plan(engine, 16 * mib + 1, 1000, false).stores, aes::Stores::streaming);
-    EXPECT_EQ(make_plan(engine, 16 * mib + 1, 1000, true).stores, aes::Stores::ordinary);
+    EXPECT_EQ(plan_of(engine, 8 * mib, 1000, false).stores, aes::Stores::ordinary);
+    EXPECT_EQ(plan_of(engine, 16 * mib + 1, 1000, false).stores, aes::Stores::streaming);
+    EXPECT_EQ(plan_of(engine, 16 * mib + 1, 1000, true).stores, aes::Stores::ordinary);
   }
 }
 
@@ -142,10 +153,89 @@ TEST(Plans, always_say_why) {
   for (const Kind kind : {Kind::automatic, Kind::serial, Kind::threads}) {
     for (const uint32_t threads : {1, 8}) {
       for (const uint64_t bytes : {uint64_t{16}, 64 * mib}) {
-        for (const uint64_t parts : {1, 100}) EXPECT_STRNE(make_plan({kind, threads}, bytes, parts, true).why, "");
+        for (const uint64_t parts : {1, 100}) EXPECT_STRNE(plan_of({kind, threads}, bytes, parts, true).why, "");
       }
     }
   }
+}
+
+// Plans that ask a profile of these rows.
+class KnownPlans : public testing::Test {
+ protected:
+  KnownPlans() : profile_(std::make_unique<tune::Profile>()) {
+    constexpr std::string_view text = R"(stockade-profile 1
+fingerprint 0123456789abcdef
+ctr 128 16384 engine=serial stores=ordinary | 17.0 GB/s | - | somewhere | 2026-11-22 | 0123456
+ctr 128 65536 engine=threads workers=2 stores=ordinary | 30.0 GB/s | engine=serial 17.0 GB/s | somewhere | 2026-11-22 | 0123456
+ctr 128 1048576 engine=threads workers=all stores=streaming | 99.0 GB/s | - | somewhere | 2026-11-22 | 0123456
+xts 128 16384 stores=streaming | 9.0 GB/s | - | somewhere | 2026-11-22 | 0123456
+gcm 256 16384 engine=threads workers=all share=32768 | 9.0 GB/s | - | somewhere | 2026-11-22 | 0123456
+rsa-private 2048 1 engine=serial layers=together | 900 /s | - | somewhere | 2026-11-22 | 0123456
+rsa-private 2048 4 engine=threads workers=3 | 900 /s | - | somewhere | 2026-11-22 | 0123456
+end 7
+)";
+    tune::Fault fault;
+    if (!tune::read_profile(text, *profile_, fault)) throw std::logic_error(fault.what);
+    scoped_.emplace(profile_.get());
+  }
+
+  std::unique_ptr<tune::Profile> profile_;
+  std::optional<tune::ScopedProfile> scoped_;
+};
+
+TEST_F(KnownPlans, are_followed_by_an_automatic_engine) {
+  const auto plan = [](uint64_t bytes) {
+    return make_plan(automatic_of_8, {tune::Operation::ctr, 128, bytes, 1000, false});
+  };
+  EXPECT_EQ(plan(16 * kib).workers, 1U);
+  EXPECT_EQ(plan(64 * kib - 1).workers, 1U);
+  EXPECT_EQ(plan(64 * kib).workers, 2U);
+  EXPECT_EQ(plan(64 * kib).row, &profile_->row[1]);
+  EXPECT_EQ(plan(64 * kib).at_stake, 64 * kib);
+  EXPECT_EQ(plan(mib).workers, 8U);
+  EXPECT_EQ(plan(mib).stores, aes::Stores::streaming);
+  // What none of the rows is about.
+  EXPECT_EQ(plan(16 * kib - 1).row, nullptr);
+  EXPECT_EQ(make_plan(automatic_of_8, {tune::Operation::cbc, 128, 96 * kib, 1000, false}).workers, 1U);
+  EXPECT_EQ(make_plan(automatic_of_8, {tune::Operation::ctr, 0, 96 * kib, 1000, false}).workers, 1U);
+}
+
+TEST_F(KnownPlans, give_each_worker_its_share) {
+  const auto workers = [](uint64_t bytes) {
+    return make_plan(automatic_of_8, {tune::Operation::gcm, 256, bytes, 1000, false}).workers;
+  };
+  EXPECT_EQ(workers(32 * kib - 1), 1U);
+  EXPECT_EQ(workers(64 * kib), 3U);
+  EXPECT_EQ(workers(mib), 8U);
+}
+
+TEST_F(KnownPlans, are_of_the_nearest_size_of_key) {
+  EXPECT_EQ(make_plan(automatic_of_8, {tune::Operation::ctr, 256, 64 * kib, 1000, false}).workers, 2U);
+  EXPECT_EQ(make_plan(automatic_of_8, {tune::Operation::gcm, 128, mib, 1000, false}).workers, 8U);
+}
+
+TEST_F(KnownPlans, stand_below_what_was_asked_for) {
+  EXPECT_EQ(make_plan({Kind::serial, 1}, {tune::Operation::ctr, 128, mib, 1000, false}).kind, Kind::serial);
+  EXPECT_EQ(make_plan({Kind::threads, 8}, {tune::Operation::ctr, 128, 64 * kib, 1000, false}).workers, 8U);
+  EXPECT_EQ(make_plan({Kind::automatic, 1}, {tune::Operation::ctr, 128, mib, 1000, false}).workers, 1U);
+  EXPECT_EQ(make_plan({Kind::automatic, 3}, {tune::Operation::ctr, 128, mib, 1000, false}).workers, 3U);
+  EXPECT_EQ(make_plan(automatic_of_8, {tune::Operation::ctr, 128, mib, 1, false}).workers, 1U);
+  EXPECT_EQ(make_plan(automatic_of_8, {tune::Operation::ctr, 128, mib, 1000, true}).stores, aes::Stores::ordinary);
+}
+
+TEST_F(KnownPlans, that_speak_of_stores_alone_leave_the_workers_as_usual) {
+  const Plan plan = make_plan(automatic_of_8, {tune::Operation::xts, 128, 256 * kib, 1000, false});
+  EXPECT_EQ(plan.stores, aes::Stores::streaming);
+  EXPECT_EQ(plan.workers, 3U);
+  EXPECT_EQ(plan.row, nullptr);
+}
+
+TEST_F(KnownPlans, of_operations_are_looked_up_by_their_number) {
+  const auto plan = [](uint64_t count) {
+    return make_plan(automatic_of_8, {tune::Operation::rsa_private, 2048, 100 * mib, count, true, count});
+  };
+  EXPECT_EQ(plan(3).workers, 1U);
+  EXPECT_EQ(plan(4).workers, 3U);
 }
 
 // Counts how often each item is run, and that no worker runs two calls at once.
@@ -191,7 +281,7 @@ TEST(Run, works_inside_another_team) {
 
 // A team that lost far more time than its work took is not tried again at once where nobody asked for it.
 TEST(Run, rests_after_a_loss_unless_workers_were_asked_for) {
-  const Plan optional{Kind::threads, 2, aes::Stores::ordinary, "", 1};
+  const Plan optional{Kind::threads, 2, aes::Stores::ordinary, "", nullptr, 1};
   std::atomic<bool> joined{false};
   run(optional, 3, 1, [&](uint64_t, uint64_t, uint32_t worker) {
     if (worker == 0) {

@@ -881,16 +881,22 @@ uint64_t bytes_to_do(const FileJob& job, const Source& source) {
 Status gather(Crew& crew, const FileJob& job, const FileWork& work, const Source& source, const Engine& engine) {
   const uint64_t length = bytes_to_do(job, source);
   const uint64_t runs = source.sized() ? last_run(length, job.run_bytes) + 1 : unknown_bytes;
-  if (!wants_gpus(engine.kind) || work.lane_use() == LaneUse::worker) return crew.gather(engine, length, runs, true, Home::file);
+  // Whatever the cipher: files of one are as quick to read and to write as those of another.
+  const Task task{tune::Operation::files, 256, length, runs, true};
+  if (!wants_gpus(engine.kind) || work.lane_use() == LaneUse::worker) return crew.gather(engine, task, Home::file);
   if (work.lane_use() == LaneUse::none && engine.kind == Kind::cuda) return STOCKADE_ERROR_MODE;
-  return crew.gather({Kind::automatic, engine.threads}, length, runs, true, Home::file);
+  return crew.gather({Kind::automatic, engine.threads}, task, Home::file);
 }
 
 // How many of the job's runs are done as one: as long as lanes like them, but all workers shall have some.
 uint64_t runs_at_once(const Crew& crew, const FileJob& job, const Source& source) {
-  if (crew.lanes() == 0) return 1;
-  const uint64_t longest =
-      Lane::capacity(crew.piece_bytes(job.run_bytes)) / std::max(job.run_bytes, out_run_bytes(job));
+  uint64_t longest = 1;
+  if (crew.lanes() != 0) {
+    longest = Lane::capacity(crew.piece_bytes(job.run_bytes)) / std::max(job.run_bytes, out_run_bytes(job));
+  } else if (crew.plan().row != nullptr && crew.plan().row->choice.batch != 0) {
+    longest = crew.plan().row->choice.batch;
+  }
+  if (longest == 1 || !source.sized()) return 1;
   const uint64_t runs =
       std::max<uint64_t>(1, std::min(longest, bytes_to_do(job, source) / crew.plan().workers / job.run_bytes));
   // Where others do the runs behind end_run, none may reach across it.

@@ -45,6 +45,11 @@ struct Pieces {
   }
 };
 
+// A message that is cut at granules, as experience knows it.
+Task task_of(stockade_mode mode, uint32_t bits, uint64_t length, bool splits, bool in_place) {
+  return {experience_of(mode), bits, length, splits ? granules(length, granule_bytes) : 1, in_place};
+}
+
 bool overlaps(const uint8_t* in, uint64_t in_length, const uint8_t* out, uint64_t out_length) {
   return in != out && ranges_overlap(in, in_length, out, out_length);
 }
@@ -131,7 +136,7 @@ Status run_gcm(const gcm::Key& key, stockade_direction direction, const uint8_t*
                const uint8_t* aad, uint64_t aad_length, const uint8_t* in, uint64_t length, uint8_t* out,
                uint8_t tag[16], const Engine& engine) {
   if (!wants_gpus(engine.kind)) {
-    const Plan plan = make_plan(engine, length, granules(length, granule_bytes), in == out);
+    const Plan plan = make_plan(engine, task_of(STOCKADE_GCM, key.bits, length, true, in == out));
     if (plan.workers == 1) {
       gcm::run_message(key, direction, iv, iv_length, aad, aad_length, in, length, out, tag, plan.stores);
       return STOCKADE_OK;
@@ -257,7 +262,7 @@ Status make_key(CipherKey& key, stockade_mode mode, const uint8_t* bytes, uint64
 Plan plan_message(const CipherKey& key, stockade_direction direction, uint64_t length, bool in_place,
                   const Engine& engine) {
   const bool splits = key.mode == STOCKADE_GCM || aes::splits(key.mode, direction);
-  const Plan plan = make_plan(engine, length, splits ? granules(length, granule_bytes) : 1, in_place);
+  const Plan plan = make_plan(engine, task_of(key.mode, key.bits, length, splits, in_place));
   return wants_gpus(engine.kind) ? plan_lanes(engine, length, splits, plan) : plan;
 }
 
@@ -276,10 +281,11 @@ Status crypt_span(const aes::Key& key, stockade_direction direction, uint8_t cha
   if (engine.kind == Kind::cuda && !splits) return STOCKADE_ERROR_MODE;
   Crew crew;
   // No part at all can be a lane's where each block needs the one before it.
-  const uint64_t parts = splits ? granules(length, granule_bytes) : wants_gpus(engine.kind) ? 0 : 1;
-  if (const Status status = crew.gather(engine, length, parts, in == out, home_of(engine, in, out, length));
-      status != STOCKADE_OK)
+  Task task = task_of(key.mode, key.bits, length, splits, in == out);
+  if (!splits && wants_gpus(engine.kind)) task.parts = 0;
+  if (const Status status = crew.gather(engine, task, home_of(engine, in, out, length)); status != STOCKADE_OK) {
     return status;
+  }
   const Plan& plan = crew.plan();
   if (plan.workers > 1 || crew.lanes() != 0) return run_pieces(crew, key, direction, chain, in, out, length);
   aes::Range range{in, out, length, {}};
@@ -293,8 +299,8 @@ Status crypt_span(const aes::Key& key, stockade_direction direction, uint8_t cha
 Status gcm_span(const gcm::Key& key, stockade_direction direction, const uint8_t j0[16], uint64_t first_block,
                 uint8_t y[16], const uint8_t* in, uint8_t* out, uint64_t length, const Engine& engine) {
   Crew crew;
-  const Status status =
-      crew.gather(engine, length, granules(length, granule_bytes), in == out, home_of(engine, in, out, length));
+  const Task task = task_of(STOCKADE_GCM, key.bits, length, true, in == out);
+  const Status status = crew.gather(engine, task, home_of(engine, in, out, length));
   if (status != STOCKADE_OK) return status;
   const Plan& plan = crew.plan();
   if (plan.workers > 1 || crew.lanes() != 0) {
@@ -308,7 +314,7 @@ Status crypt(const CipherKey& key, stockade_direction direction, const uint8_t* 
              const uint8_t* in, uint64_t length, uint8_t* out, const Engine& engine) {
   const Status status = check_message(key, iv, iv_length, in, length, out);
   if (status != STOCKADE_OK || length == 0) return status;
-  if (engine.kind == Kind::threads || wants_gpus(engine.kind) || length >= split_bytes) {
+  if (engine.kind == Kind::threads || wants_gpus(engine.kind) || length >= tune::least_split) {
     return crypt_planned(key.aes, direction, iv, in, length, out, engine);
   }
   if (key.mode == STOCKADE_ECB) {
@@ -374,8 +380,8 @@ Status crypt_units(const CipherKey& key, stockade_direction direction, const uin
     return run_long_units(key.aes, direction, number, unit, in, out, length, engine);
   }
   Crew crew;
-  const Status gathered =
-      crew.gather(engine, length, granules(length, unit), in == out, home_of(engine, in, out, length));
+  const Task task{tune::Operation::xts, key.bits, length, granules(length, unit), in == out};
+  const Status gathered = crew.gather(engine, task, home_of(engine, in, out, length));
   if (gathered != STOCKADE_OK) return gathered;
   return run_many_units(crew, key.aes, direction, number, unit, in, out, length);
 }

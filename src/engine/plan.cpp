@@ -10,6 +10,7 @@ namespace {
 constexpr const char* above_split = "are above the split size of 131072";
 constexpr const char* below_split = "are below the split size of 131072";
 static_assert(split_bytes == 131072, "the two sentences name the number");
+constexpr const char* known = "are known to be quickest so";
 
 // Output beyond half of the last cache would push everything else out of it and still not be there when it is read. The
 // upper bound is for machines that report a cache which they share with many others: there, ordinary stores to memory
@@ -20,21 +21,47 @@ uint64_t streaming_bytes() {
   return found;
 }
 
+const tune::Row* find_row(const Task& task) {
+  const uint64_t length = task.length != 0 ? task.length : task.bytes;
+  if (task.bits == 0 || (task.length == 0 && length < tune::least_split)) return nullptr;
+  return tune::find(task.operation, task.bits, length);
+}
+
+aes::Stores stores_for(const Task& task, const tune::Choice& choice) {
+  if (task.in_place) return aes::Stores::ordinary;
+  if (choice.stores == tune::Stores::ordinary) return aes::Stores::ordinary;
+  if (choice.stores == tune::Stores::streaming) return aes::Stores::streaming;
+  return task.bytes > streaming_bytes() ? aes::Stores::streaming : aes::Stores::ordinary;
+}
+
+// So many that each has its share.
+uint32_t workers_for(const Task& task, const tune::Choice& choice) {
+  if (choice.runner == tune::Runner::serial) return 1;
+  const uint64_t most = choice.workers == 0 ? tune::all_workers : choice.workers;
+  const uint64_t shares = choice.share == 0 ? most : task.bytes < choice.share ? 1 : 1 + task.bytes / choice.share;
+  return static_cast<uint32_t>(std::min(most, shares));
+}
+
 }  // namespace
 
-Plan make_plan(const Engine& engine, uint64_t bytes, uint64_t parts, bool in_place) {
-  if (engine.kind == Kind::automatic && bytes < split_bytes) {
-    return {Kind::serial, 1, aes::Stores::ordinary, below_split};
+Plan make_plan(const Engine& engine, const Task& task) {
+  const tune::Row* const row = find_row(task);
+  const bool decides = row != nullptr && row->choice.runner != tune::Runner::unsaid;
+  const tune::Choice& choice = decides ? row->choice : tune::fall_back;
+  const auto stores = stores_for(task, row != nullptr ? row->choice : tune::fall_back);
+  const auto alone = [&](const char* why, const tune::Row* by = nullptr) {
+    return Plan{Kind::serial, 1, stores, why, by};
+  };
+  if (engine.kind == Kind::serial) return alone("and an engine of one thread that was asked for");
+  if (engine.threads <= 1) return alone("and one thread to run on");
+  if (task.parts <= 1) return alone("that cannot be cut");
+  auto workers = static_cast<uint32_t>(std::min<uint64_t>(engine.threads, task.parts));
+  if (engine.kind != Kind::automatic) {
+    return {Kind::threads, workers, stores, "and an engine that cuts whatever it can", nullptr};
   }
-  const auto stores = !in_place && bytes > streaming_bytes() ? aes::Stores::streaming : aes::Stores::ordinary;
-  if (engine.kind == Kind::serial) return {Kind::serial, 1, stores, "and an engine of one thread that was asked for"};
-  if (engine.threads <= 1) return {Kind::serial, 1, stores, "and one thread to run on"};
-  if (parts <= 1) return {Kind::serial, 1, stores, "that cannot be cut"};
-  auto workers = static_cast<uint32_t>(std::min<uint64_t>(engine.threads, parts));
-  if (engine.kind != Kind::automatic)
-    return {Kind::threads, workers, stores, "and an engine that cuts whatever it can"};
-  workers = static_cast<uint32_t>(std::min<uint64_t>(workers, 1 + bytes / split_bytes));
-  return {Kind::threads, workers, stores, above_split, bytes};
+  workers = std::min(workers, workers_for(task, choice));
+  if (workers == 1) return alone(decides ? known : below_split, decides ? row : nullptr);
+  return {Kind::threads, workers, stores, decides ? known : above_split, decides ? row : nullptr, task.bytes};
 }
 
 void run(const Plan& plan, uint64_t items, uint64_t grain, Body body, void* context) {

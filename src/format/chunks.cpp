@@ -97,12 +97,20 @@ Status open_span(const engine::Worker& worker, const PayloadKey& key, const engi
   return STOCKADE_OK;
 }
 
+namespace {
+
+engine::Task task_of(const PayloadKey& key, uint64_t chunks) {
+  return {tune::Operation::chunks, key.gcm().bits, chunks * chunk_bytes, chunks, false};
+}
+
+}  // namespace
+
 Status seal_span(const engine::Engine& engine, const PayloadKey& key, const ChunkSpan& span) {
   const uint64_t count = span.length / chunk_bytes + (span.last ? 1 : 0);
   if (count == 0) return STOCKADE_OK;
   engine::Crew crew;
   const Status status =
-      crew.gather(engine, count * chunk_bytes, count, false, home_of(engine, span.in, span.out, span.length));
+      crew.gather(engine, task_of(key, count), home_of(engine, span.in, span.out, span.length));
   if (status != STOCKADE_OK) return status;
   Secret<engine::LaneKey> lane_key;
   if (crew.lanes() != 0) engine::make_lane_key(key.gcm(), *lane_key);
@@ -118,7 +126,7 @@ Status open_span(const engine::Engine& engine, const PayloadKey& key, const Chun
   if (count == 0) return STOCKADE_OK;
   engine::Crew crew;
   const Status status =
-      crew.gather(engine, count * chunk_bytes, count, false, home_of(engine, span.in, span.out, span.length));
+      crew.gather(engine, task_of(key, count), home_of(engine, span.in, span.out, span.length));
   if (status != STOCKADE_OK) return status;
   Secret<engine::LaneKey> lane_key;
   if (crew.lanes() != 0) engine::make_lane_key(key.gcm(), *lane_key);

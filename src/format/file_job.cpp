@@ -298,8 +298,8 @@ class ArmoredCheckWork final : public engine::FileWork {
     engine::FileRun run{offset_, waiting_.data(), length, last, nullptr, 0};
     engine::Crew crew;
     const bool on_gpus = engine_.kind == engine::Kind::cuda;
-    Status status = crew.gather(on_gpus ? engine_ : engine::Engine{engine::Kind::serial, 1}, length, 1, false,
-                                engine::Home::ordinary);
+    Status status = crew.gather(on_gpus ? engine_ : engine::Engine{engine::Kind::serial, 1},
+                                {tune::Operation::chunks, 256, length, 1, false}, engine::Home::ordinary);
     if (status != STOCKADE_OK) return status;
     if (crew.lanes() != 0) work_->prepare_lanes();
     status = work_->transform(run, {crew, crew.lane(0)});

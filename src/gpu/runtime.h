@@ -47,6 +47,8 @@ class Runtime {
   Status count(uint32_t& devices);
   // Why `count` gave none: static text that completes "no GPU can be used: ...". Empty if there is one.
   const char* absence();
+  // How many `count` has found so far; 0: it has not been asked, or found none. Asks no driver.
+  uint32_t known() const { return known_.load(std::memory_order_relaxed); }
   // Makes no context.
   Status facts(uint32_t device, DeviceFacts& facts);
 

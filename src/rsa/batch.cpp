@@ -18,14 +18,43 @@ uint64_t cost_of(const PrivateKey* key) { return private_cost(key->public_key())
 uint64_t cost_of(const PublicKey* key) { return public_cost(*key); }
 
 // A private operation is two powers.
-uint64_t filling(const PrivateKey* key) { return std::max(1U, key->row()->lanes / 2); }
-uint64_t filling(const PublicKey* key) { return key->row()->lanes; }
+uint64_t filling(const PrivateKey*, const bignum::Variant& row) { return std::max(1U, row.lanes / 2); }
+uint64_t filling(const PublicKey*, const bignum::Variant& row) { return row.lanes; }
 
 template <typename Item>
 uint64_t cost_of_all(std::span<Item> batch) {
   uint64_t cost = 0;
   for (const Item& item : batch) cost += cost_of(item.key);
   return cost;
+}
+
+tune::Operation experience_of(const PrivateKey*) { return tune::Operation::rsa_private; }
+tune::Operation experience_of(const PublicKey*) { return tune::Operation::rsa_public; }
+uint32_t bits_of(const PrivateKey* key) { return key->public_key().bits(); }
+uint32_t bits_of(const PublicKey* key) { return key->bits(); }
+
+// Work for as many as `parts`.
+template <typename Item>
+engine::Task task_of(std::span<Item> batch, uint64_t parts) {
+  const auto* const key = batch[0].key;
+  return {experience_of(key), bits_of(key), cost_of_all(batch), parts, true, batch.size()};
+}
+
+// What experience says of a batch; null where there is none, or where the keys' row was asked for.
+template <typename Item>
+const tune::Choice* known_choice(std::span<Item> batch) {
+  const auto* const key = batch[0].key;
+  const tune::Row* const row = tune::find(experience_of(key), bits_of(key), batch.size());
+  if (row == nullptr) return nullptr;
+  const bool free = std::all_of(batch.begin(), batch.end(), [](const Item& item) { return item.key->any_row(); });
+  return free ? &row->choice : nullptr;
+}
+
+// The row that is known to be best for a batch, if this machine can run it; null for the keys' own.
+const bignum::Variant* known_row(const tune::Choice* choice) {
+  const bignum::Variant* row = nullptr;
+  if (choice == nullptr || choice->row[0] == '\0') return nullptr;
+  return bignum::choose(choice->row, engine::environment().usable, &row) == STOCKADE_OK ? row : nullptr;
 }
 
 template <typename Item>
@@ -35,38 +64,50 @@ Status first_failure(std::span<Item> batch) {
   return failed == batch.end() ? STOCKADE_OK : failed->status;
 }
 
-// How the powers of each operation shall be divided, where that is better than giving each operation to one worker: there
-// are workers enough for all powers, and the row has nothing that is better still. Or as STOCKADE_FORCE says.
+// How the powers of each operation shall be divided, where that is better than giving each operation to one worker: by
+// experience; or there are workers enough for all powers, and the row has nothing that is better still. Or as STOCKADE_FORCE
+// says.
 template <typename Item>
-std::optional<Arrangement> divide(const Engine& engine, std::span<Item> batch) {
+std::optional<Arrangement> divide(const Engine& engine, std::span<Item> batch, const tune::Choice* known) {
   const std::optional<Layers> forced = find_layers(engine::environment().rsa_layers);
   const uint64_t powers = 2 * batch.size();
   const bool few = powers <= engine.threads;
-  const bool paired = !batch.empty() && batch[0].key->q().bits() <= batch[0].key->row()->pair_bits;
-  const Layers layers = forced.value_or(few && !paired ? Layers::halves : Layers::together);
-  if (layers == Layers::together || batch.empty()) return std::nullopt;
-  const Plan plan = engine::make_plan(engine, cost_of_all(batch), most_workers(layers, powers), true);
+  const bool paired = batch[0].key->q().bits() <= batch[0].key->row()->pair_bits;
+  Layers layers = few && !paired ? Layers::halves : Layers::together;
+  if (known != nullptr && known->layers == tune::Layers::together) layers = Layers::together;
+  if (known != nullptr && known->layers == tune::Layers::halves && few) layers = Layers::halves;
+  layers = forced.value_or(layers);
+  if (layers == Layers::together) return std::nullopt;
+  const Plan plan = engine::make_plan(engine, task_of(batch, most_workers(layers, powers)));
   if (!forced && plan.workers == 1) return std::nullopt;
-  return Arrangement{layers, plan};
+  return Arrangement{layers, plan, known_row(known)};
 }
 
-// Calls run(part) for disjoint parts of the batch.
+// Calls run(part) for disjoint parts of the batch. `row`: the one that shall run them, null for the keys' own.
 template <typename Item, typename Run>
-Status run_parts(const Engine& engine, std::span<Item> batch, Run run) {
-  if (batch.empty()) return STOCKADE_OK;
-  const uint64_t cost = cost_of_all(batch);
-  const Plan plan = engine::make_plan(engine, cost, batch.size(), true);
-  const uint64_t grain = operations_at_a_time(batch.size(), filling(batch[0].key), plan.workers);
+Status run_parts(const Engine& engine, std::span<Item> batch, const bignum::Variant* row, Run run) {
+  const Plan plan = engine::make_plan(engine, task_of(batch, batch.size()));
+  const uint64_t lanes = filling(batch[0].key, row == nullptr ? *batch[0].key->row() : *row);
+  const uint64_t grain = operations_at_a_time(batch.size(), lanes, plan.workers);
   engine::run(plan, batch.size(), grain,
               [&](uint64_t begin, uint64_t end, uint32_t) { run(batch.subspan(begin, end - begin)); });
   return first_failure(batch);
 }
 
+template <typename Item, typename Run>
+Status run_public_parts(const Engine& engine, std::span<Item> batch, Run run) {
+  return batch.empty() ? STOCKADE_OK : run_parts(engine, batch, nullptr, run);
+}
+
 // The same for private operations, calling run(part, arrangement).
 template <typename Item, typename Run>
 Status run_private_parts(const Engine& engine, std::span<Item> batch, Run run) {
-  if (const std::optional<Arrangement> divided = divide(engine, batch)) return run(batch, *divided);
-  return run_parts(engine, batch, [&](std::span<Item> part) { run(part, Arrangement{}); });
+  if (batch.empty()) return STOCKADE_OK;
+  const tune::Choice* const known = known_choice(batch);
+  if (const std::optional<Arrangement> divided = divide(engine, batch, known)) return run(batch, *divided);
+  Arrangement arrangement;
+  arrangement.row = known_row(known);
+  return run_parts(engine, batch, arrangement.row, [&](std::span<Item> part) { run(part, arrangement); });
 }
 
 }  // namespace
@@ -86,7 +127,7 @@ Status run_private(const Engine& engine, std::span<PrivateOperation> operations,
 }
 
 Status run_public(const Engine& engine, std::span<PublicOperation> operations) {
-  return run_parts(engine, operations, [](std::span<PublicOperation> part) { run_public(part); });
+  return run_public_parts(engine, operations, [](std::span<PublicOperation> part) { run_public(part); });
 }
 
 Status sign_many(const Engine& engine, const SignaturePadding& padding, std::span<Signing> batch,
@@ -97,11 +138,11 @@ Status sign_many(const Engine& engine, const SignaturePadding& padding, std::spa
 }
 
 Status verify_many(const Engine& engine, const SignaturePadding& padding, std::span<Verification> batch) {
-  return run_parts(engine, batch, [&](std::span<Verification> part) { verify_many(padding, part); });
+  return run_public_parts(engine, batch, [&](std::span<Verification> part) { verify_many(padding, part); });
 }
 
 Status encrypt_many(const Engine& engine, const Oaep& oaep, std::span<Encryption> batch, RandomSource& random) {
-  return run_parts(engine, batch, [&](std::span<Encryption> part) { encrypt_many(oaep, part, random); });
+  return run_public_parts(engine, batch, [&](std::span<Encryption> part) { encrypt_many(oaep, part, random); });
 }
 
 Status decrypt_many(const Engine& engine, const Oaep& oaep, std::span<Decryption> batch, RandomSource& random) {

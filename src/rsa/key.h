@@ -37,6 +37,9 @@ class PublicKey {
   static Status make(const PublicNumbers& numbers, uint32_t fewest_bits, const bignum::Variant* row, PublicKey& key);
 
   const bignum::Variant* row() const { return row_; }
+  // Nobody has asked for that row: batches may be given to another one that is known to be quicker.
+  bool any_row() const { return any_row_; }
+  void allow_any_row() { any_row_ = true; }
   const bignum::Modulus& modulus() const { return modulus_; }
   uint32_t bits() const { return modulus_.bits(); }
   uint32_t limbs() const { return modulus_.limbs(); }
@@ -49,6 +52,7 @@ class PublicKey {
   bignum::Modulus modulus_;
   Limb exponent_[most_exponent_limbs] = {};
   uint32_t exponent_bits_ = 0;
+  bool any_row_ = false;
 };
 
 // Immutable but for its blinding, which locks itself: threads may share a key. All of it is wiped when it goes.
@@ -64,6 +68,8 @@ class PrivateKey {
 
   const PublicKey& public_key() const { return public_; }
   const bignum::Variant* row() const { return public_.row(); }
+  bool any_row() const { return public_.any_row(); }
+  void allow_any_row() { public_.allow_any_row(); }
   const bignum::Modulus& p() const { return p_; }
   const bignum::Modulus& q() const { return q_; }
   const Limb* d() const { return d_; }        // as many limbs as n

@@ -130,7 +130,8 @@ uint64_t most_workers(Layers layers, uint64_t powers) {
   }
 }
 
-Status run_powers(const bignum::Variant& row, std::span<const Power> powers, const Arrangement& arrangement) {
+Status run_powers(const bignum::Variant& own, std::span<const Power> powers, const Arrangement& arrangement) {
+  const bignum::Variant& row = arrangement.row != nullptr ? *arrangement.row : own;
   switch (arrangement.layers) {
     case Layers::halves:
       return run_halves(row, powers, arrangement.plan);

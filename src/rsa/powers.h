@@ -29,6 +29,7 @@ uint64_t most_workers(Layers layers, uint64_t powers);
 struct Arrangement {
   Layers layers = Layers::together;
   engine::Plan plan{engine::Kind::serial, 1, aes::Stores::ordinary, ""};
+  const bignum::Variant* row = nullptr;  // null: the one that run_powers is given
 };
 
 // Constant-time like the row, in the number of workers too. The row's statuses, and MEMORY.

@@ -21,7 +21,8 @@ std::vector<std::string> environment_with(const std::map<std::string, std::strin
     const std::string_view text(*entry);
     const bool ours =
         (text.starts_with("STOCKADE_") && !text.starts_with("STOCKADE_TEST_")) || text.starts_with("OMP_");
-    if (!ours) result.emplace_back(text);
+    const bool replaced = variables.contains(std::string(text.substr(0, text.find('='))));
+    if (!ours && !replaced) result.emplace_back(text);
   }
   for (const auto& [name, value] : variables) result.push_back(name + "=" + value);
   return result;

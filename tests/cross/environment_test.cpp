@@ -1,8 +1,13 @@
 // What STOCKADE_FORCE, STOCKADE_MASK, STOCKADE_THREADS and OMP_NUM_THREADS do, each time in a fresh process.
 #include <gtest/gtest.h>
 #include <sched.h>
+#include <stdlib.h>
+#include <sys/stat.h>
 
+#include <filesystem>
+#include <fstream>
 #include <map>
+#include <stdexcept>
 #include <string>
 
 #include "aes/aes_variants.h"
@@ -10,6 +15,7 @@
 #include "cpu/features.h"
 #include "cross/child_process.h"
 #include "cross/handles.h"
+#include "cross/temporary_file.h"
 #include "gcm/gcm_variants.h"
 
 namespace stockade::tests {
@@ -58,7 +64,8 @@ TEST(Environment, empty_chooses_the_best_row_and_every_core) {
   EXPECT_EQ(answers.at("threads"), answers.at("cores"));
   EXPECT_TRUE(contains(answers.at(small), "serial")) << answers.at(small);
   if (answers.at("cores") != "1") {
-    EXPECT_TRUE(contains(answers.at(large), "threads x" + answers.at("cores"))) << answers.at(large);
+    // A profile that is built in may know better than all cores.
+    EXPECT_TRUE(contains(answers.at(large), "threads x")) << answers.at(large);
   }
 }
 
@@ -259,6 +266,128 @@ TEST(Threads, are_as_many_as_the_cores_that_the_process_may_use) {
   EXPECT_EQ(answers.at("cores"), "1");
   EXPECT_EQ(answers.at("threads"), "1");
   EXPECT_TRUE(contains(answers.at(large), "serial")) << answers.at(large);
+}
+
+// ---- STOCKADE_PROFILE ----
+
+constexpr const char* middle = "explain 98304";
+
+// A profile in a file of its own, by which a message of 96 KiB is done by two threads.
+class ProfileFile {
+ public:
+  ProfileFile() : folder_(temporary_folder() + "/stockade-profile.XXXXXX") {
+    if (mkdtemp(folder_.data()) == nullptr) throw std::runtime_error("no folder");
+  }
+  ~ProfileFile() { std::filesystem::remove_all(folder_); }
+  std::string path() const { return folder_ + "/own.profile"; }
+  const std::string& folder() const { return folder_; }
+  void write(const std::string& text) const { std::ofstream(path()) << text; }
+  Answers probe_with() const { return probe({{"STOCKADE_PROFILE", path()}, {"STOCKADE_THREADS", "4"}}); }
+
+ private:
+  std::string folder_;
+};
+
+std::string profile_of(const std::string& fingerprint) {
+  return "stockade-profile 1\nfingerprint " + fingerprint +
+         "\nctr 256 65536 engine=threads workers=2 stores=ordinary | 9.0 GB/s | - | here | 2026-11-22 | 0123456\nend "
+         "1\n";
+}
+
+TEST(Profile, of_this_machine_is_followed_and_named) {
+  const ProfileFile file;
+  file.write(profile_of(probe().at("fingerprint")));
+  const Answers answers = file.probe_with();
+  EXPECT_EQ(answers.at("profile"), "own.profile");
+  EXPECT_EQ(answers.at("profile path"), file.path());
+  EXPECT_EQ(answers.at("profile problem"), "");
+  EXPECT_TRUE(contains(answers.at(middle), "threads x2")) << answers.at(middle);
+  EXPECT_TRUE(contains(answers.at(middle), "are known to be quickest so (own.profile, line 3)")) << answers.at(middle);
+  EXPECT_TRUE(contains(answers.at(small), "serial")) << answers.at(small);
+}
+
+TEST(Profile, changes_no_byte) {
+  const ProfileFile file;
+  file.write(profile_of(probe().at("fingerprint")));
+  const Answers with = file.probe_with(), without = probe({{"STOCKADE_PROFILE", "none"}});
+  EXPECT_EQ(with.at("ctr output"), without.at("ctr output"));
+  EXPECT_EQ(with.at("gcm output"), without.at("gcm output"));
+}
+
+TEST(Profile, stands_below_a_forced_engine) {
+  const ProfileFile file;
+  file.write(profile_of(probe().at("fingerprint")));
+  const Answers answers = probe({{"STOCKADE_PROFILE", file.path()}, {"STOCKADE_FORCE", "engine:serial"}});
+  EXPECT_TRUE(contains(answers.at(middle), "serial")) << answers.at(middle);
+}
+
+TEST(Profile, of_another_machine_is_ignored) {
+  const ProfileFile file;
+  file.write(profile_of("0123456789abcdef"));
+  const Answers answers = file.probe_with();
+  EXPECT_EQ(answers.at("profile"), "");
+  EXPECT_EQ(answers.at("profile problem"),
+            "it was measured on another machine, or with other cores or instruction sets");
+  EXPECT_FALSE(contains(answers.at(middle), "own.profile")) << answers.at(middle);
+}
+
+// What a mask hides is not there, so what was measured with it does not count.
+TEST(Profile, of_this_machine_with_other_instruction_sets_is_ignored) {
+  const ProfileFile file;
+  file.write(profile_of(probe().at("fingerprint")));
+  const Answers answers =
+      probe({{"STOCKADE_PROFILE", file.path()}, {"STOCKADE_MASK", "adx,ifma,avx512,vaes,avx2,clmul,aesni"}});
+  if (cpu::detected() == cpu::none) GTEST_SKIP() << "there is nothing to hide";
+  EXPECT_EQ(answers.at("profile"), "");
+}
+
+TEST(Profile, that_is_damaged_or_of_another_version_is_ignored) {
+  const ProfileFile file;
+  const std::string good = profile_of(probe().at("fingerprint"));
+  const auto problem = [&file](const std::string& text) {
+    file.write(text);
+    const Answers answers = file.probe_with();
+    EXPECT_EQ(answers.at("profile"), "");
+    EXPECT_FALSE(contains(answers.at(middle), "own.profile")) << answers.at(middle);
+    return answers.at("profile problem");
+  };
+  EXPECT_EQ(problem(good.substr(0, good.size() - 6)), "line 3: its end is missing");
+  EXPECT_EQ(problem(""), "it is empty");
+  EXPECT_EQ(problem("stockade-profile 2\n"), "line 1: it was written for another version of Stockade");
+  EXPECT_EQ(problem("stockade-profile 0\n"), "line 1: it was written for another version of Stockade");
+  EXPECT_EQ(problem(std::string(1000, '\0')), "line 1: this is no profile of Stockade");
+  EXPECT_EQ(problem(std::string((1 << 20) + 1, '#')), "it is too long for a profile");
+}
+
+TEST(Profile, that_cannot_be_read_is_ignored) {
+  const ProfileFile file;
+  const auto problem = [](const std::string& path) {
+    return probe({{"STOCKADE_PROFILE", path}}).at("profile problem");
+  };
+  EXPECT_EQ(problem(file.path()), "");  // there is none
+  EXPECT_EQ(problem(file.path() + "/below"), "");
+  EXPECT_EQ(problem(file.folder()), "it is not a file");
+  ASSERT_EQ(mkfifo(file.path().c_str(), 0600), 0);
+  EXPECT_EQ(problem(file.path()), "it is not a file");
+}
+
+TEST(Profile, is_looked_for_where_configuration_is) {
+  const std::string fingerprint = probe().at("fingerprint");
+  const auto path = [](const std::map<std::string, std::string>& variables) {
+    return probe(variables).at("profile path");
+  };
+  const std::string below = "/stockade/profiles/" + fingerprint + ".profile";
+  EXPECT_EQ(path({{"HOME", "/home/somebody"}}), "/home/somebody/.config" + below);
+  EXPECT_EQ(path({{"XDG_CONFIG_HOME", "/etc/own"}}), "/etc/own" + below);
+  EXPECT_EQ(path({{"XDG_CONFIG_HOME", "relative"}, {"HOME", "/h"}}), "/h/.config" + below);
+  EXPECT_EQ(path({{"HOME", ""}}), "");
+  EXPECT_EQ(path({{"STOCKADE_PROFILE", "none"}}), "");
+  EXPECT_EQ(path({{"STOCKADE_PROFILE", "here"}}), "here");
+  EXPECT_EQ(path({{"STOCKADE_PROFILE", ""}, {"HOME", "/h"}}), "/h/.config" + below);
+}
+
+TEST(Profile, none_means_nothing_built_in_either) {
+  EXPECT_EQ(probe({{"STOCKADE_PROFILE", "none"}}).at("built in"), "");
 }
 
 }  // namespace

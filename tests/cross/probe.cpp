@@ -80,6 +80,17 @@ void describe_machine() {
   say("threads", std::to_string(machine.threads));
 }
 
+void describe_experience() {
+  stockade_experience experience;
+  say("experience", stockade_status_name(stockade_experience_get(&experience)));
+  say("profile path", experience.path);
+  say("fingerprint", experience.fingerprint);
+  say("profile", experience.user == nullptr ? "" : experience.user);
+  const std::string line = experience.problem_line == 0 ? "" : "line " + std::to_string(experience.problem_line) + ": ";
+  say("profile problem", experience.problem == nullptr ? "" : line + experience.problem);
+  say("built in", experience.built_in == nullptr ? "" : experience.built_in);
+}
+
 void describe_engine(const std::string& question, const char* name, uint32_t threads) {
   stockade_engine* engine = nullptr;
   say(question, stockade_status_name(stockade_engine_create(&engine, name, threads)));
@@ -98,7 +109,7 @@ int main(int argc, char** argv) {
     if (key == nullptr) continue;
     describe_output(key);
     if (mode == STOCKADE_CTR) {
-      for (const uint64_t length : {uint64_t{64}, uint64_t{1} << 28}) describe_plan(key, length);
+      for (const uint64_t length : {uint64_t{64}, uint64_t{96} << 10, uint64_t{1} << 28}) describe_plan(key, length);
     }
     stockade_key_free(key);
   }
@@ -107,5 +118,6 @@ int main(int argc, char** argv) {
   describe_rows();
   describe_features();
   describe_machine();
+  describe_experience();
   return 0;
 }

@@ -22,8 +22,9 @@ mkdir "$scratch/bin" "$scratch/work" "$scratch/tmp"
 ln -s "$program" "$scratch/bin/stockade"
 cd "$scratch/work" || exit 1
 PATH=$scratch/bin:$PATH
-export PATH TMPDIR=$scratch/tmp LC_ALL=C
+export PATH TMPDIR=$scratch/tmp LC_ALL=C HOME=$scratch/home
 unset STOCKADE_FORCE STOCKADE_MASK STOCKADE_THREADS STOCKADE_DEVICES OMP_NUM_THREADS NO_COLOR
+unset STOCKADE_PROFILE XDG_CONFIG_HOME
 unset STOCKADE_PASSPHRASE STOCKADE_PASSPHRASE_FD
 
 # Not exported functions: everything runs in this shell.

@@ -1,0 +1,325 @@
+#include "tune.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "tune/experience.h"
+#include "tune_work.h"
+
+namespace stockade::bench {
+namespace {
+
+// A candidate that a first sample shows to be so much slower than the quickest is not measured further.
+constexpr double hopeless = 1.6;
+// A candidate that was so much slower is not tried at all at shorter lengths, where what it costs to begin weighs more.
+constexpr double out_of_the_question = 4;
+// Where the better of two ways changes is looked for until it is known to so much.
+constexpr double near_enough = 1.15;
+// Times that a noisy point is measured anew, each time twice as long.
+constexpr uint32_t most_repeats = 2;
+
+double score_of(double amount, double seconds, bool bytes) { return amount / seconds / (bytes ? 1e9 : 1); }
+
+bool counts_bytes(tune::Operation operation) {
+  return operation != tune::Operation::rsa_private && operation != tune::Operation::rsa_public;
+}
+
+// Two choices that have the same done.
+bool alike(const tune::Choice& a, const tune::Choice& b) { return a == b; }
+
+// Whether a choice was so near to the best at a point that it matters to nobody which of them is taken.
+bool does_as_well(const tune::Choice& choice, const TuneOutcome& outcome) {
+  constexpr double near = 1.02;
+  return alike(choice, outcome.next) && outcome.score < near * outcome.next_score;
+}
+
+std::vector<Timing> measure_choices(TuneWork& work, uint64_t length, const std::vector<tune::Choice>& choices,
+                                    const Schedule& schedule) {
+  std::vector<Work> works;
+  for (const tune::Choice& choice : choices) {
+    works.push_back([&work, &choice, length](uint64_t times) { work.run(length, &choice, times); });
+  }
+  return measure(works, schedule);
+}
+
+// The candidates that a short look leaves.
+std::vector<tune::Choice> promising(TuneWork& work, uint64_t length, std::vector<tune::Choice> choices,
+                                    const Schedule& schedule, std::vector<tune::Choice>& excluded) {
+  std::erase_if(choices, [&excluded](const tune::Choice& choice) {
+    return std::any_of(excluded.begin(), excluded.end(),
+                       [&](const tune::Choice& other) { return alike(choice, other); });
+  });
+  if (choices.size() <= 1) return choices;
+  Schedule look = schedule;
+  look.rounds = 1;
+  look.sample_seconds = schedule.sample_seconds / 2;
+  const std::vector<Timing> timings = measure_choices(work, length, choices, look);
+  double quickest = std::numeric_limits<double>::infinity();
+  for (const Timing& timing : timings) {
+    if (timing.measured) quickest = std::min(quickest, timing.seconds);
+  }
+  std::vector<tune::Choice> left;
+  for (size_t i = 0; i < choices.size(); ++i) {
+    const double times = timings[i].measured ? timings[i].seconds / quickest : out_of_the_question + 1;
+    // Of GPUs the quickest way stays, for its ring.
+    if (times <= hopeless || choices[i].runner == tune::Runner::cuda) left.push_back(choices[i]);
+    // What works on one thread stays: it is what short lengths come to.
+    if (times > out_of_the_question && choices[i].runner == tune::Runner::threads) excluded.push_back(choices[i]);
+  }
+  return left;
+}
+
+class Tuning {
+ public:
+  Tuning(const TuneSettings& settings, const std::vector<TuneOutcome>& known,
+         const std::function<void(const TuneProgress&)>& on_point,
+         const std::function<void(const TuneOutcome&)>& on_outcome)
+      : settings_(settings), known_(known), on_point_(on_point), on_outcome_(on_outcome) {}
+
+  TuneReport run() {
+    const std::vector<TuneSubject> all = subjects(settings_);
+    for (size_t i = 0; i < all.size(); ++i) {
+      before_ = static_cast<double>(i) / static_cast<double>(all.size());
+      share_ = 1.0 / static_cast<double>(all.size());
+      run_subject(all[i]);
+    }
+    return report_;
+  }
+
+ private:
+  void run_subject(const TuneSubject& subject) {
+    const auto work = make_tune_work(settings_, subject.operation, subject.bits);
+    if (work == nullptr) return;
+    found_.clear();
+    excluded_.clear();
+    // From the longest down: what cannot begin quickly enough there never can.
+    size_t done = 0;
+    for (auto length = subject.lengths.rbegin(); length != subject.lengths.rend(); ++length, ++done) {
+      // Dividing takes about as long again.
+      point_share_ = share_ * static_cast<double>(done) / static_cast<double>(2 * subject.lengths.size());
+      take(*work, {subject.operation, subject.bits, *length});
+    }
+    point_share_ = share_ / 2;
+    if (!work->divides()) return;
+    // What was out of the question further down may be the better one between.
+    excluded_.clear();
+    for (size_t i = 0; i + 1 < subject.lengths.size(); ++i)
+      divide(*work, subject, subject.lengths[i], subject.lengths[i + 1]);
+  }
+
+  // Finds where the choice changes between two lengths that were measured.
+  void divide(TuneWork& work, const TuneSubject& subject, uint64_t low, uint64_t high) {
+    const double ratio = static_cast<double>(high) / static_cast<double>(low);
+    const TuneOutcome &first = found_.at(low), &last = found_.at(high);
+    if (ratio <= near_enough || alike(first.best, last.best)) return;
+    if (does_as_well(first.best, last) && does_as_well(last.best, first)) return;
+    // Whole blocks, and lines of the caches.
+    auto middle = static_cast<uint64_t>(static_cast<double>(low) * std::sqrt(ratio));
+    if (low >= 4096) middle = middle / 256 * 256;
+    if (middle <= low || middle >= high) return;
+    take(work, {subject.operation, subject.bits, middle});
+    divide(work, subject, low, middle);
+    divide(work, subject, middle, high);
+  }
+
+  void take(TuneWork& work, const TunePoint& point) {
+    for (const TuneOutcome& outcome : known_) {
+      if (outcome.point == point) {
+        found_[point.length] = outcome;
+        return;
+      }
+    }
+    on_point_({point, before_ + point_share_});
+    const TuneOutcome outcome = measure_point(work, point);
+    found_[point.length] = outcome;
+    on_outcome_(outcome);
+  }
+
+  TuneOutcome measure_point(TuneWork& work, const TunePoint& point) {
+    work.prepare(point.length);
+    const std::vector<tune::Choice> all = work.candidates(point.length);
+    std::vector<TuneResult> results;
+    Schedule schedule = settings_.schedule;
+    size_t best = 0;
+    ++report_.points;
+    for (uint32_t repeat = 0;; ++repeat) {
+      const std::vector<tune::Choice> left = promising(work, point.length, all, schedule, excluded_);
+      const std::vector<Timing> timings = measure_choices(work, point.length, left, schedule);
+      results.clear();
+      for (size_t i = 0; i < left.size(); ++i) {
+        if (timings[i].measured) results.push_back({left[i], timings[i]});
+      }
+      best = decide(results);
+      const bool noisy = noise_of(results[best].timing) > too_noisy;
+      if (!noisy || repeat == most_repeats) {
+        if (noisy) ++report_.noisy;
+        break;
+      }
+      ++report_.again;
+      schedule.rounds += settings_.schedule.rounds;
+      schedule.sample_seconds *= 2;
+    }
+    return conclude(work, point, results, best, all.size());
+  }
+
+  TuneOutcome conclude(TuneWork& work, const TunePoint& point, const std::vector<TuneResult>& results, size_t best,
+                       size_t candidates) {
+    TuneOutcome outcome{point, results[best].choice, {}, 0, 0, 0, static_cast<uint32_t>(candidates)};
+    if (outcome.best.runner == tune::Runner::threads) add_ring(outcome.best, results);
+    const double amount = work.amount(point.length);
+    const bool bytes = counts_bytes(point.operation);
+    outcome.score = score_of(amount, results[best].timing.seconds, bytes);
+    outcome.noise = noise_of(results[best].timing);
+    report_.worst_noise = std::max(report_.worst_noise, outcome.noise);
+    for (size_t i = 0; i < results.size(); ++i) {
+      const double score = score_of(amount, results[i].timing.seconds, bytes);
+      if (i == best || score <= outcome.next_score) continue;
+      outcome.next = results[i].choice;
+      outcome.next_score = score;
+    }
+    return outcome;
+  }
+
+  // Where cores are best, whoever asks for GPUs all the same shall have their best ring.
+  static void add_ring(tune::Choice& choice, const std::vector<TuneResult>& results) {
+    const TuneResult* quickest = nullptr;
+    for (const TuneResult& result : results) {
+      if (result.choice.runner != tune::Runner::cuda) continue;
+      if (quickest == nullptr || result.timing.seconds < quickest->timing.seconds) quickest = &result;
+    }
+    if (quickest == nullptr) return;
+    choice.lanes = quickest->choice.lanes;
+    choice.run_bytes = quickest->choice.run_bytes;
+  }
+
+  const TuneSettings& settings_;
+  const std::vector<TuneOutcome>& known_;
+  const std::function<void(const TuneProgress&)>& on_point_;
+  const std::function<void(const TuneOutcome&)>& on_outcome_;
+  TuneReport report_;
+  std::map<uint64_t, TuneOutcome> found_;  // of the subject at hand, by length
+  std::vector<tune::Choice> excluded_;
+  double before_ = 0, share_ = 0, point_share_ = 0;
+};
+
+}  // namespace
+
+std::string text_of(const TunePoint& point) {
+  std::string text = std::string(name_of(point.operation)) + ", keys of " + std::to_string(point.bits) + " bits, ";
+  return text + std::to_string(point.length) + (counts_bytes(point.operation) ? " bytes" : " at a time");
+}
+
+double noise_of(const Timing& timing) {
+  return timing.seconds > 0 ? (timing.seconds - timing.low) / timing.seconds : 0;
+}
+
+size_t decide(const std::vector<TuneResult>& results) {
+  size_t quickest = 0;
+  for (size_t i = 1; i < results.size(); ++i) {
+    if (results[i].timing.seconds < results[quickest].timing.seconds) quickest = i;
+  }
+  const Timing& best = results[quickest].timing;
+  const double chance = std::clamp(noise_of(best), 0.02, 0.04);
+  for (size_t i = 0; i < quickest; ++i) {
+    if (results[i].timing.seconds <= best.seconds * (1 + chance)) return i;
+  }
+  return quickest;
+}
+
+std::vector<TuneOutcome> merge(std::vector<TuneOutcome> outcomes) {
+  std::sort(outcomes.begin(), outcomes.end(),
+            [](const TuneOutcome& a, const TuneOutcome& b) { return a.point.length < b.point.length; });
+  std::vector<TuneOutcome> rows;
+  for (const TuneOutcome& outcome : outcomes) {
+    if (rows.empty() || (!alike(rows.back().best, outcome.best) && !does_as_well(rows.back().best, outcome))) {
+      rows.push_back(outcome);
+    }
+  }
+  return rows;
+}
+
+std::vector<TuneSubject> subjects(const TuneSettings& settings) {
+  std::vector<TuneSubject> all;
+  for (const tune::Operation operation : settings.operations) {
+    for (const uint32_t bits : tune_bits(settings, operation)) {
+      const auto work = make_tune_work(settings, operation, bits);
+      if (work == nullptr || work->lengths().empty()) continue;
+      const std::vector<uint64_t> lengths = work->lengths();
+      all.push_back({operation, bits, lengths, work->candidates(lengths.back())});
+    }
+  }
+  return all;
+}
+
+TuneReport run_tune(const TuneSettings& settings, const std::vector<TuneOutcome>& known,
+                    const std::function<void(const TuneProgress&)>& on_point,
+                    const std::function<void(const TuneOutcome&)>& on_outcome) {
+  return Tuning(settings, known, on_point, on_outcome).run();
+}
+
+namespace {
+
+double chance_of(const Timing& a, const Timing& b) { return noise_of(a) + noise_of(b); }
+
+TuneCheck check_point(TuneWork& work, const TunePoint& point, const Schedule& schedule) {
+  work.prepare(point.length);
+  std::vector<tune::Choice> none;
+  const std::vector<tune::Choice> ways = promising(work, point.length, work.candidates(point.length), schedule, none);
+  std::vector<Work> works{[&](uint64_t times) { work.run(point.length, nullptr, times); }};
+  for (const tune::Choice& way : ways) {
+    works.push_back([&work, &way, &point](uint64_t times) { work.run(point.length, &way, times); });
+  }
+  const std::vector<Timing> timings = measure(works, schedule);
+  TuneCheck check{point, 0, {}, 0, 0, 0, 0, true};
+  const double amount = work.amount(point.length);
+  const bool bytes = counts_bytes(point.operation);
+  check.automatic = score_of(amount, timings[0].seconds, bytes);
+  size_t best = 0;
+  for (size_t i = 1; i < timings.size(); ++i) {
+    if (!timings[i].measured) continue;
+    const double score = score_of(amount, timings[i].seconds, bytes);
+    if (ways[i - 1].runner == tune::Runner::serial) check.serial_score = std::max(check.serial_score, score);
+    if (score <= check.best_score) continue;
+    check.best_score = score;
+    best = i;
+  }
+  check.best = ways[best - 1];
+  check.ratio = check.automatic / check.best_score;
+  check.chance = chance_of(timings[0], timings[best]);
+  check.holds = check.ratio >= 0.95;
+  // The best of many figures is partly the luckiest, so the two are measured against each other.
+  for (uint32_t repeat = 0; !check.holds && repeat < 3; ++repeat) {
+    Schedule longer = schedule;
+    longer.rounds = 2 * schedule.rounds + 1;
+    longer.sample_seconds = 2 * schedule.sample_seconds;
+    const std::vector<Timing> two = measure({works[0], works[best]}, longer);
+    check.automatic = score_of(amount, two[0].seconds, bytes);
+    check.best_score = score_of(amount, two[1].seconds, bytes);
+    check.ratio = two[1].seconds / two[0].seconds;
+    check.chance = chance_of(two[0], two[1]);
+    check.holds = check.ratio >= 0.95;
+  }
+  return check;
+}
+
+}  // namespace
+
+void check_tune(const TuneSettings& settings, const std::function<void(const TuneProgress&)>& on_point,
+                const std::function<void(const TuneCheck&)>& on_check) {
+  const std::vector<TuneSubject> all = subjects(settings);
+  for (size_t i = 0; i < all.size(); ++i) {
+    const auto work = make_tune_work(settings, all[i].operation, all[i].bits);
+    if (work == nullptr) continue;
+    const std::vector<uint64_t> lengths = work->other_lengths();
+    for (size_t j = 0; j < lengths.size(); ++j) {
+      const TunePoint point{all[i].operation, all[i].bits, lengths[j]};
+      const double part = static_cast<double>(j) / static_cast<double>(lengths.size());
+      on_point({point, (static_cast<double>(i) + part) / static_cast<double>(all.size())});
+      on_check(check_point(*work, point, settings.schedule));
+    }
+  }
+}
+
+}  // namespace stockade::bench

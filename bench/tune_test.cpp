@@ -1,0 +1,194 @@
+// What tuning makes of measurements: which candidate is taken, which rows a profile gets, and what is written of them.
+#include "bench/tune.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <numeric>
+
+#include "bench/tune_profile.h"
+#include "bench/tune_work.h"
+#include "tune/experience.h"
+
+namespace stockade::bench {
+namespace {
+
+tune::Choice workers(uint32_t count) {
+  tune::Choice choice;
+  choice.runner = count == 1 ? tune::Runner::serial : tune::Runner::threads;
+  choice.workers = count == 1 ? 0 : count;
+  return choice;
+}
+
+TuneResult result(uint32_t count, double seconds, double low) {
+  Timing timing;
+  timing.measured = true;
+  timing.seconds = seconds;
+  timing.low = low;
+  timing.high = 2 * seconds;
+  return {workers(count), timing};
+}
+
+TEST(Decisions, take_the_quickest) {
+  EXPECT_EQ(decide({result(1, 2.0, 2.0)}), 0U);
+  EXPECT_EQ(decide({result(1, 2.0, 2.0), result(2, 1.0, 1.0)}), 1U);
+  EXPECT_EQ(decide({result(1, 1.0, 1.0), result(2, 2.0, 2.0)}), 0U);
+  EXPECT_EQ(decide({result(1, 3.0, 3.0), result(2, 1.0, 1.0), result(4, 2.0, 2.0)}), 1U);
+}
+
+TEST(Decisions, take_the_most_modest_of_those_that_are_as_quick) {
+  EXPECT_EQ(decide({result(1, 1.015, 1.0), result(2, 1.0, 1.0)}), 0U);
+  EXPECT_EQ(decide({result(1, 1.03, 1.0), result(2, 1.0, 1.0)}), 1U);
+  EXPECT_EQ(decide({result(1, 1.5, 1.5), result(2, 1.01, 1.0), result(4, 1.0, 1.0)}), 1U);
+  // What chance explains is more where the rounds were apart, but never so much that it would be missed.
+  EXPECT_EQ(decide({result(1, 1.035, 1.0), result(2, 1.0, 0.9)}), 0U);
+  EXPECT_EQ(decide({result(1, 1.045, 1.0), result(2, 1.0, 0.5)}), 1U);
+}
+
+TEST(Noise, is_what_the_median_is_above_the_fastest) {
+  EXPECT_DOUBLE_EQ(noise_of(result(1, 1.0, 0.9).timing), 0.1);
+  EXPECT_DOUBLE_EQ(noise_of(result(1, 1.0, 1.0).timing), 0);
+  EXPECT_DOUBLE_EQ(noise_of(Timing{}), 0);
+}
+
+TuneOutcome outcome(uint64_t length, uint32_t best, double score, uint32_t next = 0, double next_score = 0) {
+  return {{tune::Operation::ctr, 128, length},
+          workers(best),
+          next == 0 ? tune::Choice{} : workers(next),
+          score,
+          next_score,
+          0,
+          2};
+}
+
+std::vector<uint64_t> lengths_of(const std::vector<TuneOutcome>& rows) {
+  std::vector<uint64_t> lengths;
+  for (const TuneOutcome& row : rows) lengths.push_back(row.point.length);
+  return lengths;
+}
+
+TEST(Rows, stand_where_the_choice_changes) {
+  using Lengths = std::vector<uint64_t>;
+  EXPECT_EQ(lengths_of(merge({})), Lengths{});
+  EXPECT_EQ(lengths_of(merge({outcome(64, 1, 9), outcome(256, 1, 9), outcome(1024, 2, 9), outcome(4096, 2, 9)})),
+            (Lengths{64, 1024}));
+  // In any order.
+  EXPECT_EQ(lengths_of(merge({outcome(4096, 2, 9), outcome(64, 1, 9), outcome(1024, 2, 9)})), (Lengths{64, 1024}));
+}
+
+TEST(Rows, do_not_follow_what_is_no_better_than_chance) {
+  using Lengths = std::vector<uint64_t>;
+  const auto hardly = outcome(256, 2, 10.1, 1, 10.0), clearly = outcome(256, 2, 10.5, 1, 10.0);
+  EXPECT_EQ(lengths_of(merge({outcome(64, 1, 9), hardly})), (Lengths{64}));
+  EXPECT_EQ(lengths_of(merge({outcome(64, 1, 9), clearly})), (Lengths{64, 256}));
+  // It is another one that would have done as well.
+  EXPECT_EQ(lengths_of(merge({outcome(64, 4, 9), hardly})), (Lengths{64, 256}));
+}
+
+TEST(Rows, are_read_as_they_were_written) {
+  const TuneOutcome made = outcome(65536, 2, 31.04, 1, 17.2);
+  const ProfileRow row = row_of(made, "somewhere, 4 cores", "2026-11-22", "8ab323e01234");
+  EXPECT_EQ(line_of(row),
+            "ctr 128 65536 engine=threads workers=2 | 31.0 GB/s | engine=serial 17.2 GB/s | somewhere, 4 cores | "
+            "2026-11-22 | 8ab323e01234\n");
+  const TuneOutcome again = outcome_of(row);
+  EXPECT_EQ(again.point, made.point);
+  EXPECT_EQ(again.best, made.best);
+  EXPECT_EQ(again.next, made.next);
+  EXPECT_DOUBLE_EQ(again.next_score, 17.2);
+  EXPECT_EQ(row_of(outcome(64, 1, 0.01234), "m", "2026-11-22", "0123456").score, "0.0123 GB/s");
+  EXPECT_EQ(row_of(outcome(64, 1, 1), "m", "2026-11-22", "0123456").runner_up, "-");
+  EXPECT_EQ(score_text(tune::Operation::rsa_private, 12345.6), "12346 /s");
+}
+
+TEST(Rows, make_a_profile_that_is_read_whatever_their_order) {
+  ProfileHead head;
+  head.machine = "somewhere, 4 cores";
+  head.fingerprint = "0123456789abcdef";
+  std::vector<ProfileRow> rows;
+  for (const uint64_t length : {4096, 64, 1024})
+    rows.push_back(row_of(outcome(length, 2, 9), "m", "2026-11-22", "0123456"));
+  const auto profile = std::make_unique<tune::Profile>();
+  tune::Fault fault;
+  ASSERT_TRUE(tune::read_profile(text_of(head, rows), *profile, fault)) << fault.line << ": " << fault.what;
+  EXPECT_EQ(profile->rows, 3U);
+  EXPECT_STREQ(profile->fingerprint, "0123456789abcdef");
+}
+
+TEST(Grids, reach_from_end_to_end) {
+  EXPECT_EQ(tune_grid(64, 4096, 4), (std::vector<uint64_t>{64, 256, 1024, 4096}));
+  EXPECT_EQ(tune_grid(64, 1000, 4), (std::vector<uint64_t>{64, 256, 1000}));
+  EXPECT_EQ(tune_grid(64, 64, 4), (std::vector<uint64_t>{64}));
+}
+
+TEST(Grids, have_others_between_their_points) {
+  const std::vector<uint64_t> grid = tune_grid(64, 1 << 20, 4), others = tune_off_grid(64, 1 << 20, 4);
+  EXPECT_GE(others.size(), 2 * (grid.size() - 2));
+  for (const uint64_t length : others) {
+    EXPECT_EQ(std::count(grid.begin(), grid.end(), length), 0) << length;
+    EXPECT_EQ(length % 16, 0U) << length;
+    EXPECT_NE(length & (length - 1), 0U) << length;
+    EXPECT_LT(length, grid.back());
+  }
+  // Web pages, of which the published study of block sizes speaks.
+  EXPECT_EQ(std::count(others.begin(), others.end(), 150'000), 1);
+}
+
+TuneSettings smallest() {
+  TuneSettings settings;
+  settings.threads = 2;
+  settings.largest = 1 << 16;
+  settings.operations = {tune::Operation::gcm, tune::Operation::rsa_public};
+  settings.schedule = {1, 0.00001, 5};
+  return settings;
+}
+
+TEST(Candidates, begin_with_the_most_modest_and_are_different) {
+  for (const TuneSubject& subject : subjects(smallest())) {
+    ASSERT_FALSE(subject.candidates.empty());
+    EXPECT_EQ(subject.candidates[0].runner, tune::Runner::serial);
+    for (size_t i = 0; i < subject.candidates.size(); ++i) {
+      for (size_t j = 0; j < i; ++j) EXPECT_NE(subject.candidates[i], subject.candidates[j]);
+    }
+  }
+}
+
+// A candidate runs as its row says, by the plan that would follow it.
+TEST(Tuning, measures_every_point_of_the_grid_and_takes_what_is_known) {
+  const TuneSettings settings = smallest();
+  std::vector<TuneOutcome> found;
+  const auto collect = [&found](const TuneOutcome& outcome) { found.push_back(outcome); };
+  const TuneReport report = run_tune(
+      settings, {}, [](const TuneProgress&) {}, collect);
+  EXPECT_EQ(report.points, found.size());
+  for (const TuneSubject& subject : subjects(settings)) {
+    for (const uint64_t length : subject.lengths) {
+      const TunePoint point{subject.operation, subject.bits, length};
+      EXPECT_EQ(
+          std::count_if(found.begin(), found.end(), [&](const TuneOutcome& outcome) { return outcome.point == point; }),
+          1);
+    }
+  }
+  for (const TuneOutcome& outcome : found) EXPECT_GT(outcome.score, 0);
+  uint64_t measured = 0;
+  const std::vector<TuneOutcome> known = found;
+  run_tune(
+      settings, known, [&measured](const TuneProgress&) { ++measured; }, collect);
+  EXPECT_EQ(measured, 0U);
+}
+
+TEST(Tuning, stops_where_it_is_told_to) {
+  struct Stop {};
+  uint64_t points = 0;
+  const auto stop_at_third = [&points](const TuneProgress& progress) {
+    EXPECT_GE(progress.done, 0);
+    EXPECT_LE(progress.done, 1);
+    if (++points == 3) throw Stop();
+  };
+  uint64_t outcomes = 0;
+  EXPECT_THROW(run_tune(smallest(), {}, stop_at_third, [&outcomes](const TuneOutcome&) { ++outcomes; }), Stop);
+  EXPECT_EQ(outcomes, 2U);
+}
+
+}  // namespace
+}  // namespace stockade::bench

@@ -1,0 +1,55 @@
+// The work that tuning measures: one operation with keys of one size, at any length.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "tune.h"
+
+namespace stockade::bench {
+
+class TuneWork {
+ public:
+  virtual ~TuneWork() = default;
+  // Lengths that a profile has rows for: those of a grid, ascending.
+  virtual std::vector<uint64_t> lengths() const = 0;
+  // Lengths off that grid.
+  virtual std::vector<uint64_t> other_lengths() const = 0;
+  // The most modest first.
+  virtual std::vector<tune::Choice> candidates(uint64_t length) const = 0;
+  // Gets ready for runs at that length.
+  virtual void prepare(uint64_t length) = 0;
+  // Does it that often, as a profile with only that row has it done; null: as the experience in force has it done.
+  virtual void run(uint64_t length, const tune::Choice* choice, uint64_t times) = 0;
+  // What a run does: bytes, or operations.
+  virtual double amount(uint64_t length) const { return static_cast<double>(length); }
+  // Whether a point between two of the grid whose choices differ is worth measuring: where on the way from one to the other
+  // the better one changes matters for what both can do.
+  virtual bool divides() const { return true; }
+};
+
+// Null where the operation cannot be had here: there is no GPU, or no room.
+std::unique_ptr<TuneWork> make_tune_work(const TuneSettings& settings, tune::Operation operation, uint32_t bits);
+std::unique_ptr<TuneWork> make_gpu_tune_work(const TuneSettings& settings, tune::Operation operation, uint32_t bits);
+
+// The sizes of keys that are measured.
+std::vector<uint32_t> tune_bits(const TuneSettings& settings, tune::Operation operation);
+
+// From `least` to `most` in steps of that factor; `most` ends the list.
+std::vector<uint64_t> tune_grid(uint64_t least, uint64_t most, uint64_t factor);
+// Between the points of such a grid, and off every power of two.
+std::vector<uint64_t> tune_off_grid(uint64_t least, uint64_t most, uint64_t factor);
+
+// A profile of one row, with which plans are made while it stands.
+class OneRow {
+ public:
+  explicit OneRow(const char* gpu = "");
+  // Null: nothing is replaced.
+  void set(tune::Operation operation, uint32_t bits, const tune::Choice& choice);
+  const tune::Profile* profile() const { return profile_.get(); }
+
+ private:
+  std::unique_ptr<tune::Profile> profile_;
+};
+
+}  // namespace stockade::bench
