@@ -18,6 +18,7 @@
 
 #include "bench/aes.h"
 #include "bench/file.h"
+#include "bench/runner.h"
 #include "bench/scratch.h"
 #include "bench_machine.h"
 #include "command_line.h"
@@ -65,16 +66,6 @@ bool in_memory(const std::string& folder) {
   return statfs(folder.c_str(), &state) == 0 && state.f_type == TMPFS_MAGIC;
 }
 
-// What programs may take before the system has to swap.
-uint64_t available_memory() {
-  std::ifstream lines("/proc/meminfo");
-  std::string name, unit;
-  for (uint64_t value = 0; lines >> name >> value; std::getline(lines, unit)) {
-    if (name == "MemAvailable:") return value << 10;
-  }
-  return 0;
-}
-
 // Bytes that may be written to a folder; 0 where it cannot be used.
 uint64_t free_space(const std::string& folder) {
   struct statfs state {};
@@ -83,7 +74,7 @@ uint64_t free_space(const std::string& folder) {
   if (state.f_type != TMPFS_MAGIC) return space;
   // Not to the last page: the programs that run meanwhile need some as well.
   constexpr uint64_t reserve = uint64_t{1} << 30;
-  const uint64_t memory = available_memory();
+  const uint64_t memory = bench::available_memory();
   return std::min(space, memory > reserve ? memory - reserve : 0);
 }
 
