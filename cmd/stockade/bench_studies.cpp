@@ -145,9 +145,9 @@ void look_for_gpus(bench::StudySettings& settings) {
 
 std::string about_text(const bench::StudySettings& settings) {
   return fmt::format(R"(
-Milliseconds, the median of {} rounds in which all contenders take turns; each output was first compared with OpenSSL's or the
-CPU's. 12.3x: times as fast as what the table names. ~12.3x: as textbook code would be, from its largest size that takes no
-longer than {} s. n/a: not available here; -: not measured; both with the reason below the table.
+Medians of {} rounds in which all contenders take turns; each output was first compared with OpenSSL's or the CPU's. 12.3x: times
+as fast as what the table names. ~12.3x: as textbook code would be, from its largest size that takes no longer than {} s.
+n/a: not available here. -: not measured. Both have their reason below the table.
 )",
                      settings.schedule.rounds, settings.textbook_seconds);
 }

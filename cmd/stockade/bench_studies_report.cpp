@@ -44,9 +44,27 @@ std::string ratio_text(const StudyCell& cell) {
   return fmt::format("{}{}x", cell.ratio_scaled ? "~" : "", figure(cell.ratio));
 }
 
+std::string time_text(double seconds) {
+  for (const auto& [unit, name] : {std::pair{1.0, "s"}, {1e-3, "ms"}, {1e-6, "us"}}) {
+    if (seconds >= 0.9995 * unit) return fmt::format("{} {}", figure(seconds / unit), name);
+  }
+  return fmt::format("{} ns", figure(seconds * 1e9));
+}
+
 std::string figure_text(const StudyCell& cell) {
   if (cell.reason.starts_with("not available")) return "n/a";
-  return cell.reason.empty() ? figure(cell.seconds * 1e3) : "-";
+  return cell.reason.empty() ? time_text(cell.seconds) : "-";
+}
+
+// Why there is not a single figure, where the reason is the same everywhere.
+std::string common_reason(const StudyTable& table) {
+  const std::string reason = table.lines.front().cells.front().reason;
+  for (const StudyLine& line : table.lines) {
+    for (const StudyCell& cell : line.cells) {
+      if (cell.reason != reason) return {};
+    }
+  }
+  return reason;
 }
 
 std::string trimmed(const std::string& text) { return text.substr(0, text.find_last_not_of(' ') + 1) + '\n'; }
@@ -54,7 +72,7 @@ std::string trimmed(const std::string& text) { return text.substr(0, text.find_l
 // Sizes below one another, the contenders beside one another.
 std::string by_size(const StudyTable& table) {
   const size_t width = figure_width + (table.yardstick.empty() ? 0 : ratio_width);
-  std::string out, header = fmt::format("{:<{}}", table.counts_numbers ? "numbers" : "ms", size_width);
+  std::string out, header = fmt::format("{:<{}}", table.counts_numbers ? "numbers" : "", size_width);
   for (const StudyLine& line : table.lines) {
     const std::string name = line.stage.empty() ? line.contender : line.stage;
     header += fmt::format(" {:>{}}", name, std::max(width, name.size()));
@@ -74,7 +92,7 @@ std::string by_size(const StudyTable& table) {
 }
 
 std::string by_line(const StudyTable& table) {
-  std::string out = fmt::format("{:<{}}", "ms", name_width);
+  std::string out = fmt::format("{:<{}}", "", name_width);
   for (const uint64_t size : table.sizes) {
     out += fmt::format("{:>{}}", short_size(size, table.counts_numbers), figure_width);
   }
@@ -110,7 +128,12 @@ std::string reasons_text(const StudyTable& table) {
 }  // namespace
 
 std::string table_text(const StudyTable& table) {
-  std::string out = fmt::format("\n{} {}: {}\n", table.study, table.name, table.title);
+  std::string out = fmt::format("\n{} {}: {}", table.study, table.name, table.title);
+  const bool compares = !table.yardstick.empty() && table.lines.size() <= most_columns;
+  out += compares ? fmt::format("; x: over {}\n", table.yardstick) : "\n";
+  if (const std::string reason = common_reason(table); !reason.empty()) {
+    return out + fmt::format("  {}: {}\n", table.lines.front().contender, reason);
+  }
   out += table.lines.size() > most_columns ? by_line(table) : by_size(table);
   return out + reasons_text(table);
 }
