@@ -138,7 +138,9 @@ void look_for_gpus(bench::StudySettings& settings) {
   try {
     settings.gpus = bench::look_at_gpus({});
     settings.gpus.devices.resize(1);
-  } catch (const bench::NoGpu& reason) {
+  } catch (const std::runtime_error& reason) {
+    // One that fails when it is asked what it is counts as none, and the rest is measured.
+    settings.gpus = {};
     settings.no_gpu = reason.what();
   }
 }
