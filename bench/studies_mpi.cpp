@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
@@ -32,6 +33,17 @@ std::vector<MpiTime> read(const std::string& text, uint32_t ranks) {
   return times;
 }
 
+std::string output_of_mpi(const ProcessCall& call, const Stop& stop) {
+  try {
+    return output_of(call, stop);
+  } catch (const std::runtime_error& failure) {
+    const bool refused = geteuid() == 0 && std::getenv("OMPI_ALLOW_RUN_AS_ROOT") == nullptr;
+    if (!refused || stop()) throw;
+    throw std::runtime_error(std::string(failure.what()) +
+                             "; as root, Open MPI wants OMPI_ALLOW_RUN_AS_ROOT=1 and OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1");
+  }
+}
+
 }  // namespace
 
 void find_mpi(StudySettings& settings, const std::string& program, bool quick) {
@@ -43,10 +55,10 @@ void find_mpi(StudySettings& settings, const std::string& program, bool quick) {
   const std::string ranks = std::to_string(settings.threads);
   settings.run_mpi = [=, count = settings.threads, rounds = quick ? 2U : 5U, stop = settings.stop](
                          const std::string& cipher, const std::vector<uint64_t>& sizes) {
-    return read(output_of({{launcher, "-n", ranks, command, "bench", "-q", "--json", "--only", "root,distributed",
-                            "--ranks", ranks, "--threads", "1", "--cipher", cipher, "--sizes", listed(sizes),
-                            "--rounds", std::to_string(rounds)}},
-                          stop),
+    return read(output_of_mpi({{launcher, "-n", ranks, command, "bench", "-q", "--json", "--only", "root,distributed",
+                                "--ranks", ranks, "--threads", "1", "--cipher", cipher, "--sizes", listed(sizes),
+                                "--rounds", std::to_string(rounds)}},
+                              stop),
                 count);
   };
 }
