@@ -83,17 +83,52 @@ class Profile {
   stockade_device_queue queue_{};
 };
 
-StudyTable empty_table(const Way& way, const StudySettings& settings) {
-  return {"s3",
-          "profile",
-          std::string(way.name) + ": pinned memory to pinned memory, one step after another",
-          way.cipher.mode == STOCKADE_CTR ? input_copied : "",
-          settings.profile_sizes,
-          false,
-          {}};
+// With a line for each stage.
+StudyTable empty_table(const Way& way, const StudySettings& settings, const std::vector<StudyCell>& cells) {
+  StudyTable table{"s3",
+                   "profile",
+                   std::string(way.name) + ": pinned memory to pinned memory, one step after another",
+                   way.cipher.mode == STOCKADE_CTR ? input_copied : "",
+                   settings.profile_sizes,
+                   false,
+                   {}};
+  for (size_t stage = 0; stage < stage_count; ++stage) {
+    if (way.has(stage)) table.lines.push_back({way.cipher.name, "encrypt", way.name, stage_names[stage], 0, 0, cells});
+  }
+  return table;
 }
 
-// Of the whole to that of the way with the input copied.
+void tell_there_is_none(const StudySettings& settings, const StudyListener& listener) {
+  const std::vector<StudyCell> cells(settings.profile_sizes.size(), left_out_cell(gpu_reason(settings)));
+  for (const Way& way : ways()) listener.on_table(empty_table(way, settings, cells));
+}
+
+// The largest size that the GPU has room for, and this machine: in ordinary memory twice, and in pinned memory.
+uint64_t largest_size(const StudySettings& settings) {
+  uint64_t largest = 16;
+  for (const uint64_t size : settings.profile_sizes) {
+    const bool fits = size_that_fits(settings.gpus.devices[0].number, size) == size;
+    if (fits && memory_reason(4 * size).empty()) largest = std::max(largest, size);
+  }
+  return largest;
+}
+
+// One cell for each line of the table.
+void measure_size(StudyTable& table, const Way& way, Profile& profile, uint64_t size, const stockade_engine* cpu,
+                  uint32_t rounds) {
+  profile.prepare(size, cpu);
+  std::array<std::vector<double>, stage_count> seconds;
+  for (uint32_t round = 0; round < rounds; ++round) {
+    const auto times = profile.run(size);
+    for (size_t stage = 0; stage < stage_count; ++stage) seconds[stage].push_back(times[stage]);
+  }
+  auto line = table.lines.begin();
+  for (size_t stage = 0; stage < stage_count; ++stage) {
+    if (way.has(stage)) (line++)->cells.push_back(study_cell(seconds[stage]));
+  }
+}
+
+// To the way with the input copied.
 void compare(StudyTable& table, const StudyTable& with_copy) {
   StudyTable both = with_copy;
   both.lines.insert(both.lines.end(), table.lines.begin(), table.lines.end());
@@ -104,60 +139,31 @@ void compare(StudyTable& table, const StudyTable& with_copy) {
 }  // namespace
 
 void ask_profile(const StudySettings& settings, const StudyListener& listener) {
-  uint64_t largest = 16;
-  const bool there = !settings.gpus.devices.empty();
-  for (const uint64_t size : settings.profile_sizes) {
-    const bool fits = there && size_that_fits(settings.gpus.devices[0].number, size) == size;
-    if (fits && memory_reason(5 * size).empty()) largest = std::max(largest, size);
-  }
-  std::vector<StudyTable> tables;
-  if (!there) {
-    for (const Way& way : ways()) {
-      StudyTable table = empty_table(way, settings);
-      const std::vector<StudyCell> cells(table.sizes.size(), left_out_cell(gpu_reason(settings)));
-      for (size_t stage = 0; stage < stage_count; ++stage) {
-        if (way.has(stage))
-          table.lines.push_back({way.cipher.name, "encrypt", way.name, stage_names[stage], 0, 0, cells});
-      }
-      listener.on_table(table);
-    }
-    return;
-  }
-  const uint32_t device = settings.gpus.devices[0].number;
+  if (settings.gpus.devices.empty()) return tell_there_is_none(settings, listener);
+  const uint64_t largest = largest_size(settings);
   HostData host(largest);
-  Card card(device, largest);
+  Card card(settings.gpus.devices[0].number, largest);
   gpu::PinnedBuffer in, out;
   check(in.allocate(*engine::backend().runtime, largest), "pinned memory");
   check(out.allocate(*engine::backend().runtime, largest), "pinned memory");
   std::memcpy(in.data(), host.plain.data(), largest);
   const Engine cpu = make_engine("auto", settings.threads);
+  StudyTable with_copy;
   for (const Way& way : ways()) {
-    StudyTable table = empty_table(way, settings);
-    for (size_t stage = 0; stage < stage_count; ++stage) {
-      if (way.has(stage)) table.lines.push_back({way.cipher.name, "encrypt", way.name, stage_names[stage], 0, 0, {}});
-    }
+    StudyTable table = empty_table(way, settings, {});
+    Profile profile(way, card, host, in, out);
     for (const uint64_t size : table.sizes) {
       listener.on_point(std::string("s3: ") + way.name + ", step by step, " + std::to_string(size) + " bytes");
-      std::array<std::vector<double>, stage_count> seconds;
       if (size <= largest) {
-        Profile profile(way, card, host, in, out);
-        profile.prepare(size, cpu.get());
-        for (uint32_t round = 0; round < settings.schedule.rounds; ++round) {
-          const auto times = profile.run(size);
-          for (size_t stage = 0; stage < stage_count; ++stage) seconds[stage].push_back(times[stage]);
-        }
-      }
-      auto line = table.lines.begin();
-      for (size_t stage = 0; stage < stage_count; ++stage) {
-        if (!way.has(stage)) continue;
-        (line++)->cells.push_back(size <= largest ? study_cell(seconds[stage]) : left_out_cell("not enough memory"));
+        measure_size(table, way, profile, size, cpu.get(), settings.schedule.rounds);
+      } else {
+        for (StudyLine& line : table.lines) line.cells.push_back(left_out_cell("not enough memory"));
       }
     }
-    tables.push_back(table);
+    if (std::strcmp(way.name, input_copied) == 0) with_copy = table;
+    if (!table.yardstick.empty()) compare(table, with_copy);
+    listener.on_table(table);
   }
-  compare(tables[1], tables[1]);
-  compare(tables[2], tables[1]);
-  for (const StudyTable& table : tables) listener.on_table(table);
 }
 
 }  // namespace stockade::bench
