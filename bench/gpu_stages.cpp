@@ -1,13 +1,10 @@
 // Where the time goes when a file is encrypted on a GPU: read all of it, copy it in, run the kernel, copy it out, write all
 // of it. And what is left of that when everything overlaps, as in `stockade raw encrypt --engine cuda`.
-#include <fcntl.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cstring>
 #include <stdexcept>
 #include <string>
@@ -16,6 +13,7 @@
 #include "engine/cuda.h"
 #include "gpu_card.h"
 #include "gpu_questions.h"
+#include "stage_file.h"
 
 namespace stockade::bench {
 namespace {
@@ -25,44 +23,6 @@ const AesCipher stage_cipher = {"aes-256-ctr", STOCKADE_CTR, 256};
 enum Stage : size_t { load, copy_in, kernel, copy_out, store, total, overlapped, stage_count };
 constexpr std::array<const char*, stage_count> stage_names = {"load",  "copy in", "kernel",    "copy out",
                                                               "store", "total",   "overlapped"};
-
-class OpenFile {
- public:
-  OpenFile(const std::string& path, int flags) : path_(path), fd_(open(path.c_str(), flags | O_CLOEXEC, 0600)) {
-    if (fd_ < 0) fail("open");
-  }
-  ~OpenFile() { close(fd_); }
-  OpenFile(const OpenFile&) = delete;
-  OpenFile& operator=(const OpenFile&) = delete;
-  int fd() const { return fd_; }
-
-  void read_all(uint8_t* data, uint64_t size) const {
-    for (uint64_t done = 0; done < size;) {
-      const ssize_t got = read(fd_, data + done, size - done);
-      if (got < 0 && errno == EINTR) continue;
-      if (got <= 0) fail("read");
-      done += static_cast<uint64_t>(got);
-    }
-  }
-  void write_all(const uint8_t* data, uint64_t size) const {
-    for (uint64_t done = 0; done < size;) {
-      const ssize_t put = write(fd_, data + done, size - done);
-      if (put < 0 && errno == EINTR) continue;
-      if (put <= 0) fail("write");
-      done += static_cast<uint64_t>(put);
-    }
-  }
-
- private:
-  [[noreturn]] void fail(const char* what) const {
-    throw std::runtime_error(std::string("cannot ") + what + " '" + path_ + "': " + std::strerror(errno));
-  }
-  std::string path_;
-  int fd_;
-};
-
-// A new file, whose pages are not there yet.
-constexpr int fresh = O_RDWR | O_CREAT | O_EXCL;
 
 class StageRun {
  public:
@@ -81,10 +41,11 @@ class StageRun {
     check(stockade_device_workspace(key_.get(), STOCKADE_ENCRYPT, device_, size, 0, &workspace), "a workspace");
     queue_ = card_.queue(workspace);
     clear();
-    OpenFile(in_path_, fresh).write_all(host.plain.data(), size);
+    OpenFile(in_path_, fresh_file).write_all(host.plain.data(), size);
     const Engine cpu = make_engine("auto", settings.threads);
-    check(stockade_encrypt(key_.get(), host.iv, sizeof host.iv, host.plain.data(), size, host.expected.data(), cpu.get()),
-          "a message on the CPU");
+    check(
+        stockade_encrypt(key_.get(), host.iv, sizeof host.iv, host.plain.data(), size, host.expected.data(), cpu.get()),
+        "a message on the CPU");
   }
   ~StageRun() {
     clear();
@@ -102,11 +63,11 @@ class StageRun {
       work();
       seconds[stage] = clock_seconds() - start;
     };
-    timed(load, [&] { OpenFile(in_path_, O_RDONLY).read_all(pinned_.data(), size_); });
+    timed(load, [&] { OpenFile(in_path_, existing_file).read_all(pinned_.data(), size_); });
     timed(copy_in, [&] { card_.copy_in(card_.first(), pinned_.data(), size_); });
     timed(kernel, [&] { launch(); });
     timed(copy_out, [&] { card_.copy_out(pinned_.data(), card_.second(), size_); });
-    timed(store, [&] { OpenFile(out_path_, fresh).write_all(pinned_.data(), size_); });
+    timed(store, [&] { OpenFile(out_path_, fresh_file).write_all(pinned_.data(), size_); });
     for (size_t stage = load; stage < total; ++stage) seconds[total] += seconds[stage];
     timed(overlapped, [&] { run_overlapped(); });
     return seconds;
@@ -115,7 +76,7 @@ class StageRun {
   void verify() {
     run();
     for (const std::string& path : {out_path_, whole_path_}) {
-      const OpenFile file(path, O_RDONLY);
+      const OpenFile file(path, existing_file);
       struct stat state {};
       std::memset(pinned_.data(), 0xEE, size_);
       const bool complete = fstat(file.fd(), &state) == 0 && static_cast<uint64_t>(state.st_size) == size_;
@@ -133,7 +94,7 @@ class StageRun {
   }
 
   void run_overlapped() {
-    const OpenFile in(in_path_, O_RDONLY), out(whole_path_, fresh);
+    const OpenFile in(in_path_, existing_file), out(whole_path_, fresh_file);
     stockade_raw_options options{};
     options.struct_size = sizeof options;
     options.iv = host_.iv;
@@ -157,15 +118,9 @@ class StageRun {
   stockade_device_queue queue_{};
 };
 
-// The input and both outputs.
-bool has_room(const std::string& folder, uint64_t size) {
-  struct statvfs state {};
-  if (statvfs(folder.c_str(), &state) != 0) return false;
-  return 3 * size + (uint64_t{1} << 20) <= uint64_t{state.f_bavail} * state.f_frsize;
-}
-
 std::string left_out(const GpuSettings& settings, uint64_t size) {
-  if (!has_room(settings.folder, size)) return "no room for the files";
+  // The input and both outputs.
+  if (!has_room(settings.folder, 3 * size)) return "no room for the files";
   if (size_that_fits(settings.devices[0], size) < size) return "not enough memory";
   return {};
 }
@@ -178,8 +133,10 @@ void ask_stages(const GpuSettings& settings, const OnGpuPoint& on_point, const O
     if (left_out(settings, size).empty()) largest = std::max(largest, size);
   }
   HostData host(largest);
-  GpuTable table{
-      "stages", "one file through GPU " + devices_text({settings.devices[0]}) + ", pinned memory", settings.stage_sizes, {}};
+  GpuTable table{"stages",
+                 "one file through GPU " + devices_text({settings.devices[0]}) + ", pinned memory",
+                 settings.stage_sizes,
+                 {}};
   for (const char* name : stage_names) table.lines.push_back({stage_cipher.name, "encrypt", name, 1, {}});
   for (const uint64_t size : settings.stage_sizes) {
     on_point("the stages of " + std::to_string(size) + " bytes");

@@ -149,7 +149,7 @@ void Measurement::measure_point(const MpiGroup& group, MpiPoint point, const Mpi
     point.machines = group.machines();
     settings_.on_turn(std::string(form_name(point.form)) + ", " + std::to_string(point.ranks) + " ranks, " +
                       std::to_string(point.threads) + " threads, " + std::to_string(point.bytes) + " bytes");
-    const MpiTask task{group, point.threads, point.bytes};
+    const MpiTask task{group, point.threads, point.bytes, settings_.cipher};
     const MpiWork work = point.form == MpiForm::distributed ? distributed_work(task)
                          : point.form == MpiForm::root      ? root_work(task)
                          : point.form == MpiForm::device    ? device_work(task)

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "mpi_model.h"
+#include "stockade/stockade.h"
 
 namespace stockade::bench {
 
@@ -17,12 +18,20 @@ enum class MpiForm { distributed, root, file, device };
 // "distributed", "root", "file", "device"
 const char* form_name(MpiForm form);
 
+// Of messages: AES-GCM, CTR or ECB.
+struct MpiCipher {
+  std::string name = "aes-256-gcm";
+  stockade_mode mode = STOCKADE_GCM;
+  uint32_t bits = 256;
+};
+
 struct MpiSettings {
   std::vector<MpiForm> forms = {MpiForm::distributed, MpiForm::root, MpiForm::file};
   std::vector<uint32_t> ranks;    // empty: 1, 2, 4 and so on, and all
   std::vector<uint32_t> threads;  // of each rank; empty: 1, 2, 4 and so on, as far as there are cores
   std::vector<uint64_t> sizes;    // strong scaling: bytes of all ranks together; weak: of each
   std::string folder;             // that all ranks see, for `file`
+  MpiCipher cipher;               // distributed and root
   uint32_t rounds = 5;
   std::function<bool()> stop;
   std::function<void(const std::string&)> on_turn;  // what is measured now

@@ -15,6 +15,7 @@ struct MpiTask {
   const MpiGroup& group;
   uint32_t threads;
   uint64_t bytes;  // of all ranks together
+  const MpiCipher& cipher;
 };
 
 // What takes turns at a point, each called by all members of the group. Null where there is no such thing.

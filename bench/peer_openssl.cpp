@@ -45,6 +45,10 @@ OpensslPeer::OpensslPeer(stockade_mode mode, uint32_t bits, stockade_direction d
   }
 }
 
+bool OpensslPeer::rekey(const uint8_t* key) {
+  return EVP_CipherInit_ex2(context_.get(), nullptr, key, nullptr, -1, nullptr) == 1;
+}
+
 // EVP counts in int.
 bool OpensslPeer::update(const uint8_t* in, uint64_t length, uint8_t* out) {
   constexpr uint64_t most = uint64_t{1} << 30;

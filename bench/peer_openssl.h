@@ -19,6 +19,9 @@ class OpensslPeer {
   // Throws std::runtime_error where libcrypto has no such cipher.
   OpensslPeer(stockade_mode mode, uint32_t bits, stockade_direction direction, const uint8_t* key);
 
+  // The same cipher and direction with another key of that size. False where libcrypto reports an error.
+  bool rekey(const uint8_t* key);
+
   // One message without padding. `iv` has 16 bytes (GCM: 12, ECB: unused). GCM writes or reads a tag of 16 bytes.
   // False where libcrypto reports an error.
   bool message(const uint8_t* iv, const uint8_t* in, uint64_t length, uint8_t* out, uint8_t* tag);

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <sstream>
 #include <stdexcept>
+#include <utility>
 
 namespace stockade::bench {
 namespace {
@@ -89,6 +90,37 @@ Usage run_process(const ProcessCall& call, const Stop& stop) {
   if (stop()) fail(call.words[0], "was stopped");
   if (status != 0) fail(call.words[0], words_for(status));
   return {elapsed.count(), seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime)};
+}
+
+std::string output_of(const ProcessCall& call, const Stop& stop) {
+  int from[2];
+  if (pipe2(from, O_CLOEXEC) != 0) fail(call.words[0], std::strerror(errno));
+  std::string output;
+  int status = 0;
+  try {
+    FileActions files;
+    files.open(STDIN_FILENO, "/dev/null", O_RDONLY);
+    files.take(STDOUT_FILENO, from[1]);
+    files.open(STDERR_FILENO, "/dev/null", O_WRONLY);
+    const pid_t pid = spawn(call, files);
+    close(std::exchange(from[1], -1));
+    char bytes[4096];
+    for (ssize_t got = 0; (got = read(from[0], bytes, sizeof bytes)) != 0;) {
+      if (got > 0) output.append(bytes, static_cast<size_t>(got));
+      if (got < 0 && errno != EINTR) break;
+      if (stop()) kill(pid, SIGTERM);
+    }
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+    }
+  } catch (...) {
+    close(from[0]);
+    if (from[1] >= 0) close(from[1]);
+    throw;
+  }
+  close(from[0]);
+  if (stop()) fail(call.words[0], "was stopped");
+  if (status != 0) fail(call.words[0], words_for(status));
+  return output;
 }
 
 Coprocess::Coprocess(const std::vector<std::string>& words) : name_(words[0]) {

@@ -29,6 +29,9 @@ std::string find_program(const std::string& name);
 // error. Throws std::runtime_error where it cannot be started, fails, or is ended because of `stop`.
 Usage run_process(const ProcessCall& call, const Stop& stop);
 
+// All that a program prints, under the same conditions; its messages go nowhere. Throws likewise.
+std::string output_of(const ProcessCall& call, const Stop& stop);
+
 // A program that answers each line with a line.
 class Coprocess {
  public:

@@ -6,9 +6,12 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <fstream>
 #include <limits>
 #include <new>
 #include <numeric>
+#include <string>
+#include <utility>
 
 #include "clock.h"
 
@@ -107,6 +110,25 @@ Buffer::Buffer(size_t size) : size_(size) {
 }
 
 Buffer::~Buffer() { std::free(data_); }
+
+uint64_t available_memory() {
+  uint64_t available = 0;
+  std::ifstream lines("/proc/meminfo");
+  std::string name, unit;
+  for (uint64_t value = 0; lines >> name >> value; std::getline(lines, unit)) {
+    if (name == "MemAvailable:") available = value << 10;
+  }
+  // Of the control group that this process sees as the root: without a limit the file is not there or not a number.
+  for (const auto& [most, used] :
+       {std::pair{"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"},
+        {"/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes"}}) {
+    uint64_t limit = 0, usage = 0;
+    if (std::ifstream(most) >> limit && std::ifstream(used) >> usage) {
+      available = std::min(available, limit > usage ? limit - usage : 0);
+    }
+  }
+  return available;
+}
 
 void fill(uint8_t* data, size_t size, uint64_t seed) {
   // SplitMix64: a counter and a mixer.

@@ -49,6 +49,9 @@ class Buffer {
   size_t size_;
 };
 
+// Bytes that a program may take before the system has to swap, or a control group has to end it.
+uint64_t available_memory();
+
 // The same bytes for the same seed, on every machine.
 void fill(uint8_t* data, size_t size, uint64_t seed);
 

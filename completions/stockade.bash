@@ -59,6 +59,9 @@ _stockade_options() {
       echo '--bits:- --operations:w=sign,verify,encrypt,decrypt --batch:- --threads:- --row:- --clients:- --rounds:-' \
         '--queue --keys --ablation --without-ifma --quick --json -q --quiet'
       ;;
+    'bench studies')
+      echo '--only:w=s1,s2,s3,s4,s5 --largest:- --folder:d --rounds:- --quick --json -q --quiet'
+      ;;
     '') echo '-V --version' ;;
   esac
 }
@@ -68,7 +71,7 @@ _stockade_commands() {
     '') echo 'keygen encrypt decrypt inspect verify rekey plan join cobblestone raw rsa info bench' ;;
     plan | cobblestone | raw) echo 'encrypt decrypt' ;;
     rsa) echo 'sign verify encrypt decrypt' ;;
-    bench) echo 'aes file rsa' ;;
+    bench) echo 'aes file rsa studies' ;;
   esac
 }
 

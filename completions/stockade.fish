@@ -32,7 +32,7 @@ end
 
 set -l raw 'raw encrypt,raw decrypt'
 set -l cobblestone 'cobblestone encrypt,cobblestone decrypt'
-set -l benches 'bench aes,bench file,bench rsa'
+set -l benches 'bench aes,bench file,bench rsa,bench studies'
 set -l rsa_private 'rsa sign,rsa decrypt'
 set -l rsa_public 'rsa verify,rsa encrypt'
 set -l rsa "$rsa_private,$rsa_public"
@@ -140,4 +140,7 @@ __stockade_option 'bench rsa' -l without-ifma -d 'as on a processor without AVX-
 __stockade_option 'bench file' -l only -x -a 'memory files start range many' -d questions
 __stockade_option 'bench file' -l folder -x -a '(__fish_complete_directories)' -d 'where the files are made'
 __stockade_option 'bench file' -l size -x -d 'of the large file'
+__stockade_option 'bench studies' -l only -x -a 's1 s2 s3 s4 s5' -d studies
+__stockade_option 'bench studies' -l largest -x -d 'leave out what is larger'
+__stockade_option 'bench studies' -l folder -x -a '(__fish_complete_directories)' -d 'where the files are made'
 __stockade_option 'bench file' -l python -r -F -d 'a python3 with pyca/cryptography'

@@ -13,6 +13,7 @@
 
 #include "bench/mpi.h"
 #include "cmd/stockade/bench_machine.h"
+#include "cmd/stockade/cipher_names.h"
 #include "cmd/stockade/command_line.h"
 #include "cmd/stockade/exit_status.h"
 #include "cmd/stockade/interrupt.h"
@@ -30,7 +31,7 @@ using bench::MpiReport;
 using nlohmann::ordered_json;
 
 struct BenchLine {
-  std::optional<std::string> only, ranks, threads, sizes, folder, rounds, per_machine;
+  std::optional<std::string> cipher, only, ranks, threads, sizes, folder, rounds, per_machine;
   bool quick = false, json = false, quiet = false;
 };
 
@@ -88,6 +89,16 @@ std::string choose_folder(const BenchLine& line) {
   return variable != nullptr && *variable != '\0' ? variable : "/tmp";
 }
 
+bench::MpiCipher read_cipher(const BenchLine& line) {
+  if (!line.cipher) return {};
+  const Cipher& cipher = parse_cipher(*line.cipher);
+  if (cipher.mode == STOCKADE_GCM || cipher.mode == STOCKADE_CTR || cipher.mode == STOCKADE_ECB) {
+    return {cipher.name, cipher.mode, cipher.bits};
+  }
+  throw Failure(Exit::usage, fmt::format("--cipher: {} is no cipher of messages over ranks", cipher.name),
+                {"these are GCM, CTR and ECB, such as aes-128-ctr"});
+}
+
 bench::MpiSettings read_line(const BenchLine& line) {
   constexpr uint32_t most_ranks = 1 << 20, most_threads = 4096;
   bench::MpiSettings settings;
@@ -95,6 +106,7 @@ bench::MpiSettings read_line(const BenchLine& line) {
   settings.ranks = read_numbers("--ranks", line.ranks, most_ranks);
   settings.threads = read_numbers("--threads", line.threads, most_threads);
   settings.sizes = read_sizes(line);
+  settings.cipher = read_cipher(line);
   settings.folder = choose_folder(line);
   settings.rounds = line.quick ? 3 : 7;
   if (line.rounds) settings.rounds = static_cast<uint32_t>(parse_number("--rounds", *line.rounds, 1, 1000));
@@ -120,12 +132,12 @@ std::string time_text(double seconds) {
 
 std::string percent(double share) { return share > 0 ? fmt::format("{:.0f} %", share * 100) : "-"; }
 
-std::string title_of(MpiForm form) {
+std::string title_of(MpiForm form, const std::string& cipher) {
   switch (form) {
     case MpiForm::distributed:
-      return "distributed: AES-256-GCM of one message of which each rank has a piece in memory";
+      return "distributed: " + cipher + " of one message of which each rank has a piece in memory";
     case MpiForm::root:
-      return "root: AES-256-GCM of one message in the memory of rank 0, which sends pieces and gets them back";
+      return "root: " + cipher + " of one message in the memory of rank 0, which sends pieces and gets them back";
     case MpiForm::device:
       return "device: AES-128-CTR of a message in the memory of each rank's GPU";
     default:
@@ -156,7 +168,7 @@ std::string links_text(const bench::MpiLinks& links) {
 std::string tables_text(const MpiReport& report, const bench::MpiSettings& settings) {
   std::string text;
   for (const MpiForm form : settings.forms) {
-    text += fmt::format("\n{}\n", title_of(form));
+    text += fmt::format("\n{}\n", title_of(form, settings.cipher.name));
     if (form == MpiForm::file) text += fmt::format("files in '{}'\n", settings.folder);
     text += fmt::format("{:>6} {:>5} {:>7} {:>11} {:>10} {:>8} {:>8} {:>8} {:>8} {:>9} {:>8}\n", "", "ranks", "threads",
                         "bytes", "time", "GB/s", "speed-up", "effic.", "in MPI", "copy GB/s", "MPI GB/s");
@@ -317,7 +329,7 @@ ordered_json report_json(const Machine& machine, const MpiReport& report, const 
                  {"agreement_seconds", report.links.agreement},
                  {"broadcast_seconds", report.links.broadcast},
                  {"counter_seconds", report.links.number}};
-  json["settings"] = {{"rounds", settings.rounds}, {"folder", settings.folder}};
+  json["settings"] = {{"rounds", settings.rounds}, {"folder", settings.folder}, {"cipher", settings.cipher.name}};
   json["results"] = ordered_json::array();
   for (const MpiPoint& point : report.points) json["results"].push_back(point_json(point));
   json["models"] = ordered_json::array();
@@ -383,7 +395,10 @@ void add_bench(Command& root, Session& session) {
       .when_named([&session](Command& command) {
         const auto line = std::make_shared<BenchLine>();
         const char* what = "what";
-        command.option(what, "--only", "LIST", line->only, "of distributed, root, file and device, which is GPUs; default the first three");
+        command.option(what, "--only", "LIST", line->only,
+                       "of distributed, root, file and device, which is GPUs; default the first three");
+        command.option(what, "--cipher", "NAME", line->cipher,
+                       "of distributed and root: GCM, CTR or ECB; default aes-256-gcm");
         command.option(what, "--ranks", "LIST", line->ranks, "such as 1,2,4; default 1, doubled up to all, and all");
         command.option(what, "--threads", "LIST", line->threads,
                        "of each rank; default 1, doubled as far as there are cores");

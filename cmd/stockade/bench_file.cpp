@@ -18,6 +18,7 @@
 
 #include "bench/aes.h"
 #include "bench/file.h"
+#include "bench/runner.h"
 #include "bench/scratch.h"
 #include "bench_machine.h"
 #include "command_line.h"
@@ -73,7 +74,7 @@ uint64_t free_space(const std::string& folder) {
   if (state.f_type != TMPFS_MAGIC) return space;
   // Not to the last page: the programs that run meanwhile need some as well.
   constexpr uint64_t reserve = uint64_t{1} << 30;
-  const uint64_t memory = available_memory();
+  const uint64_t memory = bench::available_memory();
   return std::min(space, memory > reserve ? memory - reserve : 0);
 }
 

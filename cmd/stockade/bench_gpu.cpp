@@ -138,14 +138,6 @@ std::string short_size(uint64_t bytes) {
   return fmt::format("{} B", bytes);
 }
 
-std::string device_text(const bench::GpuDevice& device) {
-  std::string text =
-      fmt::format("{}, {}, compute capability {}.{}, {} multiprocessors, {}", device.name, device.bus,
-                  device.capability / 10, device.capability % 10, device.multiprocessors, ui::size_text(device.memory));
-  if (device.hertz > 0) text += fmt::format(", up to {:.2f} GHz", device.hertz / 1e9);
-  return text;
-}
-
 std::string or_unknown(const std::string& text) { return text.empty() ? "unknown" : text; }
 
 std::string gpu_head_text(const Machine& machine, const bench::GpuMachine& gpus) {
@@ -226,16 +218,7 @@ std::string table_text(const bench::GpuTable& table) {
 
 ordered_json report_json(const Machine& machine, const bench::GpuMachine& gpus, const bench::GpuSettings& settings) {
   ordered_json json = head_json(machine, "stockade-bench-gpu/1");
-  json["gpus"] = ordered_json::array();
-  for (const bench::GpuDevice& device : gpus.devices) {
-    json["gpus"].push_back({{"number", device.number},
-                            {"name", device.name},
-                            {"bus", device.bus},
-                            {"capability", device.capability},
-                            {"multiprocessors", device.multiprocessors},
-                            {"memory", device.memory},
-                            {"clock_hz", or_null(device.hertz)}});
-  }
+  json["gpus"] = gpus_json(gpus);
   json["driver"] = {{"version", gpus.driver}, {"cuda", gpus.driver_cuda}};
   json["cuda"] = gpus.cuda;
   json["settings"] = {{"questions", settings.questions}, {"rounds", settings.rounds},
@@ -300,6 +283,28 @@ void measure(const GpuBenchLine& line, const Machine& machine, const bench::GpuM
 }
 
 }  // namespace
+
+std::string device_text(const bench::GpuDevice& device) {
+  std::string text =
+      fmt::format("{}, {}, compute capability {}.{}, {} multiprocessors, {}", device.name, device.bus,
+                  device.capability / 10, device.capability % 10, device.multiprocessors, ui::size_text(device.memory));
+  if (device.hertz > 0) text += fmt::format(", up to {:.2f} GHz", device.hertz / 1e9);
+  return text;
+}
+
+ordered_json gpus_json(const bench::GpuMachine& gpus) {
+  ordered_json json = ordered_json::array();
+  for (const bench::GpuDevice& device : gpus.devices) {
+    json.push_back({{"number", device.number},
+                    {"name", device.name},
+                    {"bus", device.bus},
+                    {"capability", device.capability},
+                    {"multiprocessors", device.multiprocessors},
+                    {"memory", device.memory},
+                    {"clock_hz", or_null(device.hertz)}});
+  }
+  return json;
+}
 
 void run_bench_gpu(const GpuBenchLine& line) {
   const Machine machine = look_around();

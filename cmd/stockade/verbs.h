@@ -21,5 +21,6 @@ void add_info(Command& root);
 void add_bench(Command& root);
 void add_tune(Command& root);
 void add_bench_file(Command& bench);
+void add_bench_studies(Command& bench);
 
 }  // namespace stockade::cmd

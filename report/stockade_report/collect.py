@@ -23,6 +23,7 @@ BENCHMARKS = (
     ("rsa-keys", ("bench", "rsa", "--keys")),
     ("file", ("bench", "file")),
     ("gpu", ("bench", "aes", "--engine", "cuda")),
+    ("studies", ("bench", "studies")),
 )
 # Open MPI runs nothing for root, as in containers, unless it is told to.
 MPI_ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
@@ -110,7 +111,7 @@ def collect(program, folder, quick, commit, only=(), name=None):
         if only and what not in only:
             continue
         print(f"{what}: {_shown(command)}", file=sys.stderr, flush=True)
-        environment = {**os.environ, **MPI_ENVIRONMENT} if what == "mpi" else None
+        environment = {**os.environ, **MPI_ENVIRONMENT} if what in ("mpi", "studies") else None
         done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False, env=environment)
         if done.returncode == UNAVAILABLE and what == "gpu":
             print(f"{what}: not on this machine", file=sys.stderr)

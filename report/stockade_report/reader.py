@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass, field
 
 # The newest version of each schema that is understood.
-SCHEMAS = {"aes": 1, "file": 1, "gpu": 1, "mpi": 1, "rsa": 1}
+SCHEMAS = {"aes": 1, "file": 1, "gpu": 1, "mpi": 1, "rsa": 1, "studies": 1}
 
 
 class Refused(Exception):
@@ -33,7 +33,7 @@ class Run:
     """One result file."""
 
     path: pathlib.Path
-    kind: str  # aes, file, gpu, mpi, rsa, rsa-ablation, rsa-keys or rsa-queue
+    kind: str  # aes, file, gpu, mpi, rsa, rsa-ablation, rsa-keys, rsa-queue or studies
     json: dict
     results: list = field(default_factory=list)  # measured or not
     number: int = 0  # on the page
@@ -110,6 +110,7 @@ WANTED = {
     _positive: "a number above 0",
     _not_negative: "a number",
     _positive_or_null: "a number above 0 or null",
+    _is_number: "a number",
     _flag: "true or false",
     _object: "an object",
     _list: "a list",
@@ -172,6 +173,18 @@ AXES = {
     "rsa-ablation": {"layers": _text, "threads": _count, "measured": _flag},
     "file": {"question": _text, "point": _text, "contender": _text, "threads": _count, "measured": _flag},
     "mpi": {"form": _text, "scaling": _text, "ranks": _count, "threads": _count, "bytes": _count},
+    "studies": {
+        "study": _text,
+        "table": _text,
+        "title": _text,
+        "cipher": _text,
+        "operation": _text,
+        "contender": _text,
+        "stage": _text,
+        "threads": _count,
+        "message_bytes": _count,
+        "measured": _flag,
+    },
 }
 FIGURES = {
     "aes": {
@@ -198,6 +211,14 @@ FIGURES = {
         "oversubscribed": _flag,
         "speedup": _positive_or_null,
     },
+    "studies": {
+        **TIMES,
+        "samples": _count,
+        "gigabytes_per_second": _positive,
+        "yardstick": _text,
+        "ratio": _positive_or_null,
+        "ratio_scaled": _flag,
+    },
 }
 # What need not be there, but is of this kind if it is.
 OPTIONAL = {
@@ -207,6 +228,7 @@ OPTIONAL = {
     "efficiency": _positive_or_null,
     "mean_batch": _positive_or_null,
     "threads_per_block": _count,
+    "numbers": _count,
     "cpu_seconds_per_gigabyte": _positive_or_null,
     "speedup_over_one_thread": _positive_or_null,
 }
@@ -228,18 +250,41 @@ MODEL = {
     "predictions": _list,
 }
 PREDICTION = {"scaling": _text, "ranks": _positive, "bytes": _positive, "seconds": _positive, "efficiency": _positive}
+GAIN = {
+    "cipher": _text,
+    "operation": _text,
+    "message_bytes": _count,
+    "threads_per_block": _count,
+    "built_in_threads_per_block": _count,
+    "choices": _count,
+    "seconds_median": _positive,
+    "gain_over_mean": _is_number,
+    "gain_over_worst": _is_number,
+}
 COLLECTED = {"command": _text, "commit": _text}
 
 # The axes that tell measurements apart, in the order in which they are read.
 KEYS = {
     "aes": ("cipher", "operation", "streams", "message_bytes", "contender", "threads"),
-    "gpu": ("question", "title", "cipher", "operation", "form", "gpus", "threads_per_block", "message_bytes"),
+    "gpu": ("question", "title", "cipher", "operation", "form", "gpus", "message_bytes"),
     "rsa": ("bits", "operation", "contender", "threads", "batch"),
     "rsa-queue": ("bits", "operation", "contender", "threads", "clients", "arrivals_per_second"),
     "rsa-keys": ("bits", "operation", "contender"),
     "rsa-ablation": ("layers", "threads"),
     "file": ("question", "point", "contender", "threads"),
     "mpi": ("form", "scaling", "ranks", "threads", "bytes"),
+    "studies": (
+        "study",
+        "table",
+        "title",
+        "cipher",
+        "operation",
+        "contender",
+        "stage",
+        "threads",
+        "threads_per_block",
+        "message_bytes",
+    ),
 }
 
 
@@ -309,11 +354,15 @@ def _rsa_kind(json_value):
     return "rsa-keys" if "runs" in members else "rsa"
 
 
+def _check_ablation(check, ablation):
+    check.members("'ablation'", ablation, {"bits": _count, "vector_row": _text, "layers": _list, "parts": _list})
+    check.each("'parts'", ablation["parts"], PART)
+
+
 def _results(check, kind, json_value):
     if kind == "rsa-ablation":
         ablation = json_value["ablation"]
-        check.members("'ablation'", ablation, {"bits": _count, "vector_row": _text, "layers": _list, "parts": _list})
-        check.each("'parts'", ablation["parts"], PART)
+        _check_ablation(check, ablation)
         return "'layers'", ablation["layers"]
     if not _list(json_value.get("results")):
         check.fail("it has no list 'results'")
@@ -326,6 +375,26 @@ def _check_models(check, models):
     check.each("'models'", models, MODEL)
     for number, model in enumerate(models):
         check.each(f"'models'[{number}]: 'predictions'", model["predictions"], PREDICTION)
+
+
+def _check_studies(check, run):
+    """What stands beside the results."""
+    gains = run.json.get("gains", [])
+    if not _list(gains):
+        check.fail("'gains' is not a list")
+    check.each("'gains'", gains, GAIN)
+    if not gains and any("threads_per_block" in result for result in run.measured):
+        check.fail("it has block sizes and no 'gains'")
+    for number, result in enumerate(run.results):
+        if not result["measured"] and not _text(result.get("reason")):
+            check.fail(f"'results'[{number}] has no 'reason'")
+    if "ablation" in run.json:
+        _check_ablation(check, run.json["ablation"])
+        for number, layer in enumerate(run.json["ablation"]["layers"]):
+            place = f"'layers'[{number}]"
+            check.members(place, layer, AXES["rsa-ablation"])
+            if layer["measured"]:
+                check.members(place, layer, FIGURES["rsa-ablation"])
 
 
 def _check_results(check, run, where):
@@ -376,6 +445,8 @@ def read(path):
     where, results = _results(check, kind, json_value)
     run = Run(path, kind, json_value, results)
     _check_results(check, run, where)
+    if kind == "studies":
+        _check_studies(check, run)
     return run
 
 

@@ -89,10 +89,10 @@ def aes():
     return head("aes", peer="OpenSSL 3.0.19", results=results)
 
 
-def gpu(questions=("device", "host", "stages", "launch")):
+def gpu(questions=("device", "host", "stages")):
     results = []
 
-    def add(question, title, cipher, operation, form, gpus, size, seconds, **more):
+    def add(question, title, cipher, operation, form, gpus, size, seconds):
         results.append(
             {
                 "question": question,
@@ -108,7 +108,6 @@ def gpu(questions=("device", "host", "stages", "launch")):
                 "gigabytes_per_second": size / seconds / 1e9,
                 "finish_seconds": None,
                 "ratio_to_one_gpu": None,
-                **more,
             }
         )
 
@@ -144,20 +143,6 @@ def gpu(questions=("device", "host", "stages", "launch")):
                     gpus,
                     size,
                     start + size / rate,
-                )
-        if "launch" in questions:
-            for block in range(64, 1025, 32):
-                waste = 1 + abs(block - 512) / 1500 + (block % 128) / 2000
-                add(
-                    "launch",
-                    "GPU 0, threads per block",
-                    "aes-128-ctr",
-                    "encrypt",
-                    "",
-                    1,
-                    size,
-                    (6e-6 + size / 900e9) * waste,
-                    threads_per_block=block,
                 )
     if "stages" in questions:
         for size in (1000, 10**6, 10**7, 10**8, 10**9):
@@ -384,6 +369,78 @@ def mpi():
     return head("mpi", mpi={"library": "Test MPI 1.0", "ranks": 8}, results=results, models=models)
 
 
+def studies():
+    results, gains = [], []
+
+    def add(study, table, title, contender, size, seconds, stage="", threads=1, **more):
+        result = {
+            "study": study,
+            "table": table,
+            "title": title,
+            "cipher": "" if study == "s5" else "aes-128-ctr",
+            "operation": "add" if study == "s5" else "encrypt",
+            "contender": contender,
+            "stage": stage,
+            "threads": threads,
+            "message_bytes": size,
+            "measured": seconds is not None,
+        }
+        if seconds is None:
+            result["reason"] = more.pop("reason", "not available: no GPU is present")
+        else:
+            result.update({"samples": 5, **times(seconds), "gigabytes_per_second": size / seconds / 1e9})
+            result.update({"yardstick": "textbook", "ratio": 7.5, "ratio_scaled": False})
+        result.update(more)
+        results.append(result)
+
+    modes = "aes-128-ctr encrypt, memory to memory, with the key's set-up"
+    for size in (256, 1 << 14, 1 << 20):
+        add("s1", "modes", modes, "openssl", size, 1e-7 + size / 3e9)
+        if size < 1 << 20:
+            add("s1", "modes", modes, "textbook", size, size / 8e7)
+        else:
+            add("s1", "modes", modes, "textbook", size, None, reason="would take 9.0 s; the limit is 0.5 s")
+        add("s1", "modes", modes, "one core", size, 1e-7 + size / 9e9, ratio_scaled=size == 1 << 20)
+        add("s1", "modes", modes, "all cores", size, 1e-6 + size / 3e10, threads=4)
+        add("s1", "modes", modes, "cuda", size, None, threads=0)
+    for size in (65536, 1 << 20, 1 << 24, 1 << 28, 1 << 32):
+        for block in range(64, 1025, 32):
+            waste = 1 + abs(block - 512) / 1500 + (block % 128) / 2000
+            seconds = (6e-6 + size / 900e9) * waste
+            title = "aes-128-ctr encrypt in a GPU's memory, by threads per block"
+            add("s2", "launch", title, "cuda", size, seconds, threads=0, threads_per_block=block)
+        gains.append(
+            {
+                "cipher": "aes-128-ctr",
+                "operation": "encrypt",
+                "message_bytes": size,
+                "threads_per_block": 512,
+                "built_in_threads_per_block": 768,
+                "choices": 31,
+                "seconds_median": 6e-6 + size / 900e9,
+                "gain_over_mean": 0.12,
+                "gain_over_worst": -0.01,
+            }
+        )
+    for size in (64, 1 << 20):
+        for contender in ("openssl", "serial", "openmp", "mpi, root"):
+            add("s3", "engines", modes, contender, size, 1e-7 + size / 5e9)
+        for contender in ("openssl", "textbook", "64 KB products", "t-tables", "aes-ni"):
+            add("s3", "tables", "aes-128-ecb encrypt on one core", contender, size, 1e-7 + size / 1e9)
+        for stage in ("copy in", "kernel", "copy out", "total"):
+            add("s3", "profile", "ecb: step by step", "ecb", size, None, stage=stage, threads=0)
+    for size in (1000, 10**6):
+        for stage in ("load", "process", "store", "total"):
+            add("s4", "stages", "one file", "one thread", size, 1e-5 + size / 4e9, stage=stage)
+        add("s4", "stages", "one file", "one thread", size, None, stage="copy in", reason="nothing to copy")
+    for numbers in (1, 4096):
+        add("s5", "sums", "sums", "cpu", 512 * numbers, 2e-8 * numbers, numbers=numbers)
+        add("s5", "sums", "sums", "gpu, both copies", 512 * numbers, 1e-5, threads=0, numbers=numbers)
+    return head(
+        "studies", peer="OpenSSL 3.0.19", gpus=[], results=results, gains=gains, ablation=rsa_ablation()["ablation"]
+    )
+
+
 KINDS = {
     "aes": aes,
     "gpu": gpu,
@@ -393,6 +450,7 @@ KINDS = {
     "rsa-ablation": rsa_ablation,
     "file": file,
     "mpi": mpi,
+    "studies": studies,
 }
 
 

@@ -16,6 +16,7 @@ case "$*" in
   *--queue*) cat {folder}/rsa-queue.json ;;
   *--keys*) cat {folder}/rsa-keys.json ;;
   "bench rsa"*) cat {folder}/rsa.json ;;
+  "bench studies"*) cat {folder}/studies.json ;;
   "bench file"*) cat {folder}/file.json ;;
   "bench aes"*) cat {folder}/aes.json ;;
   *) exit 2 ;;
@@ -40,7 +41,7 @@ def test_keeps_what_each_prints(tmp_path):
     out = tmp_path / "results"
     assert main(["collect", "--stockade", str(fake(tmp_path)), "-o", str(out), "--commit", "c0ffee", "--quick"]) == 0
     name = "test-cpu-co-4"
-    kinds = ["aes", "file", "rsa", "rsa-ablation", "rsa-keys", "rsa-queue"]
+    kinds = ["aes", "file", "rsa", "rsa-ablation", "rsa-keys", "rsa-queue", "studies"]
     assert sorted(p.name for p in out.iterdir()) == sorted(f"{name}-{kind}.json" for kind in kinds)
     run = reader.read(out / f"{name}-aes.json")
     assert run.results == results.aes()["results"]

@@ -48,15 +48,22 @@ class Outline(html.parser.HTMLParser):
 # What is drawn from which kind alone.
 PICTURES = {
     "aes": ["ratios-", "throughput-aes", "speedup-aes", "threads-aes"],
-    "gpu": ["throughput-device-gpu", "throughput-host-gpu", "speedup-gpu-gpu", "launch-gpu", "stages-gpu"],
+    "gpu": ["throughput-device-gpu", "throughput-host-gpu", "speedup-gpu-gpu", "stages-gpu"],
     "rsa": ["ratios-", "batches-rsa", "threads-rsa"],
     "rsa-queue": ["queue-rsa-queue"],
     "rsa-keys": [],
     "rsa-ablation": ["ablation-rsa-ablation"],
     "file": ["ratios-", "files-file"],
     "mpi": ["ranks-mpi"],
+    "studies": [
+        "launch-studies",
+        "studies-s1-modes-studies",
+        "studies-s3-engines-studies",
+        "studies-s3-tables-studies",
+        "studies-s5-ablation-studies",
+    ],
 }
-TABLES = {"rsa-keys": "Making keys, and loading them", "rsa-ablation": "The parts of a decryption", "mpi": "many ranks"}
+TABLES = {"rsa-keys": "Making keys, and loading them", "rsa-ablation": "The parts of a decryption", "mpi": "many ranks", "studies": "S4: a file, stage by stage"}
 
 
 @pytest.mark.parametrize("kind", results.KINDS)
@@ -89,6 +96,10 @@ def test_all_sections_together(whole):
         "threads",
         "threads",
         "ranks",
+        "studies",
+        "studies",
+        "studies",
+        "studies",
     ]
     assert "What is not here" not in whole.html
 
@@ -99,6 +110,8 @@ def test_missing_sections_name_their_commands(tmp_path):
         "stockade bench file --json",
         "stockade bench rsa --ablation --json",
         "stockade bench aes --engine cuda --only stages --json",
+        "stockade bench studies --json",
+        "stockade bench studies --only s2 --json",
     ):
         assert f"<code>{command}</code>" in made.html
 
@@ -213,8 +226,38 @@ def test_losses_are_shown(whole):
 
 
 def test_gain_of_the_best_block_over_the_mean(whole):
-    table = next(p for p in whole.pictures if p.name == "launch-gpu").table
+    table = next(p for p in whole.pictures if p.name == "launch-studies").table
     assert [row[table.header.index("best block")] for row in table.rows] == ["512"] * 5
+    assert [row[table.header.index("gain over mean")] for row in table.rows] == ["+12.0 %"] * 5
+    assert [row[table.header.index("gain over worst")] for row in table.rows] == ["-1.0 %"] * 5
+
+
+def test_studies_keep_the_lines_of_what_is_not_there(whole):
+    table = next(p for p in whole.pictures if p.name == "studies-s1-modes-studies").table
+    lines = {row[1]: row[2:] for row in table.rows}
+    assert table.header[2:] == ["256 B", "16 KiB", "1 MiB", "–: why"]
+    assert lines["cuda"] == ["–", "–", "–", "not available: no GPU is present"]
+    assert lines["textbook"] == ["3.20 µs", "205 µs", "–", "would take 9.0 s; the limit is 0.5 s"]
+    assert lines["one core"][0] == "128 ns (7.50×)" and lines["one core"][2] == "117 µs (~7.50×)"
+    assert "all cores, 4 threads" in lines
+    for text in (
+        "S3: where the time goes on a GPU",
+        "S3: serial, OpenMP, MPI",
+        "S4: a file, stage by stage",
+        "S5: sums of numbers",
+        "S5: the parts of a decryption",
+        "S5: RSA-2048 decryption",
+    ):
+        assert text in whole.html
+
+
+def test_a_study_without_a_gpu_has_its_tables(tmp_path):
+    value = results.studies()
+    value["results"] = [r for r in value["results"] if r["study"] == "s3" and r["table"] == "profile"]
+    del value["ablation"], value["gains"]
+    made = page.make([reader.read(results.write(tmp_path, "none", value))])
+    assert not made.pictures
+    assert "not available: no GPU is present" in made.html
 
 
 def test_pictures_are_the_same_each_time(whole):

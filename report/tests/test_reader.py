@@ -140,6 +140,33 @@ def test_damaged_model_of_ranks(tmp_path):
     assert "'seconds'" in refused(tmp_path, value)
 
 
+@pytest.mark.parametrize("name", reader.GAIN)
+def test_damaged_gain_of_a_study(tmp_path, name):
+    value = results.studies()
+    value["gains"][1][name] = None
+    assert f"'gains'[1]: '{name}'" in refused(tmp_path, value)
+
+
+def test_block_sizes_without_gains(tmp_path):
+    value = results.studies()
+    del value["gains"]
+    assert "no 'gains'" in refused(tmp_path, value)
+
+
+def test_damaged_ablation_of_a_study(tmp_path):
+    value = results.studies()
+    del value["ablation"]["layers"][0]["seconds_low"]
+    assert "'layers'[0] has no 'seconds_low'" in refused(tmp_path, value)
+    del value["ablation"]["parts"]
+    assert "'parts'" in refused(tmp_path, value)
+
+
+def test_a_study_says_why_there_is_no_figure(tmp_path):
+    value = results.studies()
+    del next(r for r in value["results"] if not r["measured"])["reason"]
+    assert "no 'reason'" in refused(tmp_path, value)
+
+
 def test_damaged_ratio_of_a_file(tmp_path):
     value = results.file()
     value["results"][0]["ratios"]["openssl"] = "fast"

@@ -93,6 +93,18 @@ expect_status 0
 "$stockade" decrypt -q -k key in.stk -o back
 expect_same in back
 
+begin bench_cipher
+run 2 bench --quick --json --only distributed,root --ranks 2 --sizes 64KiB --rounds 1 --cipher aes-128-ctr
+expect_status 0
+python3 - out <<'PYTHON' || fail "the JSON of bench is not as it should be"
+import json, sys
+report = json.load(open(sys.argv[1]))
+assert report["settings"]["cipher"] == "aes-128-ctr"
+assert {(point["form"], point["ranks"]) for point in report["results"] if point["scaling"] == "strong"} == {
+    ("distributed", 2), ("root", 2)}
+PYTHON
+finish
+
 begin bench
 run 2 bench --quick --json --sizes 64KiB,1MiB --rounds 1 --folder .
 expect_status 0

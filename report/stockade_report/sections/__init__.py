@@ -4,6 +4,6 @@ A module of a section has `TITLE`, `COMMANDS`, what prints the results that it i
 gives what these runs have something for: pictures, and (run, title, table) where a table is enough.
 """
 
-from . import ablation, batches, files, launch, ratios, scaling, speedup, stages, throughput
+from . import ablation, batches, files, launch, ratios, scaling, speedup, stages, studies, throughput
 
-SECTIONS = (ratios, throughput, speedup, launch, stages, files, ablation, batches, scaling)
+SECTIONS = (ratios, throughput, speedup, launch, stages, files, ablation, batches, scaling, studies)

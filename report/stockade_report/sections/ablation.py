@@ -12,9 +12,9 @@ def _layer_name(layer):
     return threads_text(layer["layers"], layer["threads"])
 
 
-def _picture(run):
-    ablation = run.json["ablation"]
-    layers = run.measured
+def ablation_picture(run, ablation, name="ablation", study=""):
+    """The layers of a decryption; `study` goes before the title."""
+    layers = [layer for layer in ablation["layers"] if layer["measured"]]
     values = [
         (
             _layer_name(layer),
@@ -41,13 +41,13 @@ def _picture(run):
         ]
         if layer["measured"]
         else [layer["layers"], str(layer["threads"]), layer.get("reason", "not measured"), "", "", ""]
-        for layer in run.results
+        for layer in ablation["layers"]
     ]
     panel = Panel("", draw, height=26 * len(values) + 8, left=bar_room([v[0] for v in values]), right=24, columns=1)
     row = ablation["vector_row"] or "none here"
     return Picture(
-        f"ablation-{run.slug}",
-        f"RSA-{ablation['bits']} decryption",
+        f"{name}-{run.slug}",
+        f"{study}RSA-{ablation['bits']} decryption",
         f"AVX: the vector row ({row}). TT: one thread squares while another multiplies. OMP: both halves at once.",
         [panel],
         Table(["layers", "threads", "median", "fastest", "slowest", "over serial"], rows),
@@ -55,8 +55,7 @@ def _picture(run):
     )
 
 
-def _parts(run):
-    ablation = run.json["ablation"]
+def parts_table(ablation):
     header = ["row", "Mp", "Mq", "squarings", "products", "Montgomery set-up", "one product", "one square"]
     rows = [
         [
@@ -93,8 +92,9 @@ def _keys(run):
 def build(runs):
     found = []
     for run in of_kind(runs, "rsa-ablation"):
+        ablation = run.json["ablation"]
         if run.measured:
-            found.append(_picture(run))
-        if run.json["ablation"]["parts"]:
-            found.append((run, "The parts of a decryption, on one thread", _parts(run)))
+            found.append(ablation_picture(run, ablation))
+        if ablation["parts"]:
+            found.append((run, "The parts of a decryption, on one thread", parts_table(ablation)))
     return found + [(run, "Making keys, and loading them", _keys(run)) for run in of_kind(runs, "rsa-keys")]

@@ -78,11 +78,7 @@ def _gpu_name(result):
 
 
 def _device(run):
-    device = [
-        r
-        for r in run.measured
-        if r["question"] == "device" and r["gigabytes_per_second"] and "threads_per_block" not in r
-    ]
+    device = [r for r in run.measured if r["question"] == "device" and r["gigabytes_per_second"]]
     titles = list(dict.fromkeys(r["title"] for r in device))
     panels, named = [], []
     for title in titles:
