@@ -52,6 +52,7 @@ _stockade_options() {
       echo '--cipher:- --sizes:- --threads:- --row:- --engine:w=cuda --devices:- --only:- --folder:d --rounds:- --lanes:- --run-bytes:-' \
         '--quick --json -q --quiet'
       ;;
+    'bench compare') echo '--threshold:- --json' ;;
     'bench file')
       echo '--only:w=memory,files,start,range,many --folder:d --size:- --rounds:- --python:f --quick --json -q --quiet'
       ;;
@@ -68,7 +69,7 @@ _stockade_commands() {
     '') echo 'keygen encrypt decrypt inspect verify rekey plan join cobblestone raw rsa info bench' ;;
     plan | cobblestone | raw) echo 'encrypt decrypt' ;;
     rsa) echo 'sign verify encrypt decrypt' ;;
-    bench) echo 'aes file rsa' ;;
+    bench) echo 'aes file rsa compare' ;;
   esac
 }
 

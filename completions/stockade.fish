@@ -16,7 +16,7 @@ function __stockade_at
                 contains -- $word sign verify encrypt decrypt
                 and set -a found $word
             case bench
-                contains -- $word aes file rsa
+                contains -- $word aes file rsa compare
                 and set -a found $word
         end
     end
@@ -43,7 +43,7 @@ set -l keys "$makes,$opens"
 set -l runs "encrypt,decrypt,verify,$raw,$cobblestone"
 set -l writes "keygen,encrypt,decrypt,$plans,join,$raw,$cobblestone"
 set -l parts "encrypt,decrypt,$plans,join"
-set -l all ",keygen,inspect,info,rekey,plan,$plans,join,cobblestone,raw,rsa,bench,$runs,$rsa,$benches"
+set -l all ",keygen,inspect,info,rekey,plan,$plans,join,cobblestone,raw,rsa,bench,bench compare,$runs,$rsa,$benches"
 
 complete -c stockade -n "__stockade_at ''" -f
 for pair in 'keygen:make a key' 'encrypt:encrypt files' 'decrypt:decrypt Stockade files, or a part of one' \
@@ -58,13 +58,13 @@ for pair in 'keygen:make a key' 'encrypt:encrypt files' 'decrypt:decrypt Stockad
 end
 __stockade_option plan,cobblestone,raw -f -a 'encrypt decrypt'
 __stockade_option rsa -f -a 'sign verify encrypt decrypt'
-__stockade_option bench -f -a 'aes file rsa'
+__stockade_option bench -f -a 'aes file rsa compare'
 
 __stockade_option $all -s h -l help -d 'show help'
 __stockade_option '' -s V -l version -d 'show the version'
 __stockade_option keygen -l symmetric -d 'a key of 32 random bytes'
 __stockade_option keygen -l rsa -x -a '2048 3072 4096' -d 'an RSA key of so many bits'
-__stockade_option inspect,info,$benches -l json -d 'as JSON'
+__stockade_option "inspect,info,bench compare,$benches" -l json -d 'as JSON'
 __stockade_option $keys -s k -l key-file -r -F -d 'a key file'
 __stockade_option $makes,$rsa_public -s r -l recipient -r -F -d 'an RSA public key'
 __stockade_option $makes -s R -l recipients-file -r -F -d 'many RSA public keys'
@@ -137,6 +137,7 @@ __stockade_option 'bench rsa' -l queue -d 'requests as they come'
 __stockade_option 'bench rsa' -l keys -d 'making and loading keys'
 __stockade_option 'bench rsa' -l ablation -d 'one decryption, layer by layer'
 __stockade_option 'bench rsa' -l without-ifma -d 'as on a processor without AVX-512 IFMA'
+__stockade_option 'bench compare' -l threshold -x -d 'changes that never count'
 __stockade_option 'bench file' -l only -x -a 'memory files start range many' -d questions
 __stockade_option 'bench file' -l folder -x -a '(__fish_complete_directories)' -d 'where the files are made'
 __stockade_option 'bench file' -l size -x -d 'of the large file'

@@ -30,6 +30,8 @@ nlohmann::ordered_json head_json(const Machine& machine, std::string_view schema
 
 // Three significant digits.
 std::string figure(double value);
+// "1.23 ms"
+std::string time_text(double seconds);
 
 // A number of JSON, or null where it is not above 0.
 nlohmann::ordered_json or_null(double value);

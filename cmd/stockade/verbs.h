@@ -20,5 +20,6 @@ void add_rsa(Command& root);
 void add_info(Command& root);
 void add_bench(Command& root);
 void add_bench_file(Command& bench);
+void add_bench_compare(Command& bench);
 
 }  // namespace stockade::cmd

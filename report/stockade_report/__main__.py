@@ -8,8 +8,7 @@ import tempfile
 
 from . import reader
 
-EPILOG = """exit status: 0 done, and for compare no regression; 1 a file cannot be used, or there is a regression;
-2 the command line is wrong"""
+EPILOG = "exit status: 0 done; 1 a file cannot be used; 2 the command line is wrong"
 
 
 def _fail(text):
@@ -48,14 +47,6 @@ def _page(options):
     return 0
 
 
-def _compare(options):
-    from . import compare
-
-    result = compare.compare(reader.read(options.before), reader.read(options.after), options.drift / 100)
-    sys.stdout.write(compare.text(result))
-    return 1 if result.regressions else 0
-
-
 def _collect(options):
     from . import collect
 
@@ -67,45 +58,18 @@ def _collect(options):
     )
 
 
-def _per_cent(text):
-    value = float(text)
-    if not 0 <= value <= 1000:
-        raise argparse.ArgumentTypeError("not within 0 and 1000")
-    return value
-
-
 def _parser_of_page():
     parser = argparse.ArgumentParser(
         prog="python3 -m stockade_report",
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        description="Makes one HTML page of what 'stockade bench ... --json' has printed. Further commands: 'compare' "
-        "for two results, 'collect' to run every benchmark; each has --help.",
+        description="Makes one HTML page of what 'stockade bench ... --json' has printed. A further command, "
+        "'collect', runs every benchmark; it has --help.",
     )
     parser.add_argument("results", nargs="+", metavar="RESULTS.json")
     parser.add_argument("-o", "--output", required=True, metavar="PAGE.html", help="the page; replaced if it is there")
     parser.add_argument("--pictures", metavar="FOLDER", help="each picture as SVG and PNG in this folder as well")
     parser.set_defaults(run=_page)
-    return parser
-
-
-def _parser_of_compare():
-    parser = argparse.ArgumentParser(
-        prog="python3 -m stockade_report compare",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        description="Says which times of one run differ from those of another by more than both runs' spread explains.",
-    )
-    parser.add_argument("before", metavar="A.json")
-    parser.add_argument("after", metavar="B.json")
-    parser.add_argument(
-        "--drift",
-        type=_per_cent,
-        default=5.0,
-        metavar="PERCENT",
-        help="changes up to this never count, for machines drift between runs; default 5",
-    )
-    parser.set_defaults(run=_compare)
     return parser
 
 
@@ -125,7 +89,7 @@ def _parser_of_collect():
     return parser
 
 
-PARSERS = {"compare": _parser_of_compare, "collect": _parser_of_collect}
+PARSERS = {"collect": _parser_of_collect}
 
 
 def main(arguments=None):

@@ -40,10 +40,6 @@ def ratio_text(value):
     return "–" if value is None else f"{figure(value)}×"
 
 
-def percent(share):
-    return f"{share * 100:+.1f} %"
-
-
 def date_text(date):
     """2026-11-22T10:16:45Z: "2026-11-22 10:16 UTC"; anything else as it is."""
     if len(date) == 20 and date[10] == "T" and date[-1] == "Z":
@@ -59,11 +55,6 @@ def operation_text(cipher, operation, streams=1):
 
 def threads_text(name, threads):
     return f"{name}, {threads} threads" if threads > 1 else name
-
-
-def axes_text(axes):
-    """("cipher", "aes-128-ctr"), ("threads", 2): "cipher aes-128-ctr, threads 2"."""
-    return ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in axes if value != "")
 
 
 def slug(text):

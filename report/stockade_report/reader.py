@@ -1,6 +1,6 @@
 """Result files, read strictly: what is damaged, unknown or newer is refused with the place where it is wrong.
 
-bench/README.md describes the files. A `Run` is one of them; `measurements` are its figures in one form for all kinds.
+bench/README.md describes the files. A `Run` is one of them.
 """
 
 import json
@@ -15,17 +15,6 @@ SCHEMAS = {"aes": 1, "file": 1, "gpu": 1, "mpi": 1, "rsa": 1}
 
 class Refused(Exception):
     """A file that cannot be used; the text says which and why."""
-
-
-@dataclass(frozen=True)
-class Measurement:
-    """One time with its spread. `axes` tells it from all others of its run."""
-
-    axes: tuple  # of (name, value)
-    seconds: float
-    low: float = 0.0  # the fastest and the slowest round; 0 where the run has no spread
-    high: float = 0.0
-    rounds: int = 0
 
 
 @dataclass
@@ -209,6 +198,15 @@ OPTIONAL = {
     "threads_per_block": _count,
     "cpu_seconds_per_gigabyte": _positive_or_null,
     "speedup_over_one_thread": _positive_or_null,
+    "arrivals": _text,
+    # Files of earlier commits have no spread of keys and of the queue.
+    "seconds_low": _positive,
+    "seconds_high": _positive,
+    **{
+        f"{figure}_{end}": _positive_or_null
+        for figure in ("operations_per_second", "latency_seconds_median", "latency_seconds_p99")
+        for end in ("low", "high")
+    },
 }
 PART = {
     "row": _text,
@@ -235,7 +233,7 @@ KEYS = {
     "aes": ("cipher", "operation", "streams", "message_bytes", "contender", "threads"),
     "gpu": ("question", "title", "cipher", "operation", "form", "gpus", "threads_per_block", "message_bytes"),
     "rsa": ("bits", "operation", "contender", "threads", "batch"),
-    "rsa-queue": ("bits", "operation", "contender", "threads", "clients", "arrivals_per_second"),
+    "rsa-queue": ("bits", "operation", "contender", "threads", "clients", "arrivals", "arrivals_per_second"),
     "rsa-keys": ("bits", "operation", "contender"),
     "rsa-ablation": ("layers", "threads"),
     "file": ("question", "point", "contender", "threads"),
@@ -377,27 +375,3 @@ def read(path):
     run = Run(path, kind, json_value, results)
     _check_results(check, run, where)
     return run
-
-
-def measurements(run):
-    """The times of a run, in the order of the file."""
-    rounds = run.json["settings"].get("rounds", 0)
-    found = []
-    for result in run.measured:
-        axes = axes_of(run.kind, result)
-        if run.kind == "rsa-queue":
-            found.append(Measurement(axes, result["latency_seconds_median"]))
-        elif run.kind == "rsa-keys":
-            found.append(Measurement(axes, result["seconds_median"]))
-        else:
-            count = result.get("samples", rounds)
-            found.append(
-                Measurement(
-                    axes,
-                    result["seconds_median"],
-                    result["seconds_low"],
-                    result["seconds_high"],
-                    count if _count(count) else 0,
-                )
-            )
-    return found
