@@ -60,13 +60,14 @@ _stockade_options() {
       echo '--bits:- --operations:w=sign,verify,encrypt,decrypt --batch:- --threads:- --row:- --clients:- --rounds:-' \
         '--queue --keys --ablation --without-ifma --quick --json -q --quiet'
       ;;
+    report) echo '-o:f --output:f --pictures:d' ;;
     '') echo '-V --version' ;;
   esac
 }
 
 _stockade_commands() {
   case $1 in
-    '') echo 'keygen encrypt decrypt inspect verify rekey plan join cobblestone raw rsa info bench' ;;
+    '') echo 'keygen encrypt decrypt inspect verify rekey plan join cobblestone raw rsa info bench report' ;;
     plan | cobblestone | raw) echo 'encrypt decrypt' ;;
     rsa) echo 'sign verify encrypt decrypt' ;;
     bench) echo 'aes file rsa compare' ;;

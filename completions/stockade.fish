@@ -7,7 +7,7 @@ function __stockade_at
     for word in $words
         switch "$found"
             case ''
-                contains -- $word keygen encrypt decrypt inspect verify rekey plan join cobblestone raw rsa info bench
+                contains -- $word keygen encrypt decrypt inspect verify rekey plan join cobblestone raw rsa info bench report
                 and set -a found $word
             case plan cobblestone raw
                 contains -- $word encrypt decrypt
@@ -52,7 +52,7 @@ for pair in 'keygen:make a key' 'encrypt:encrypt files' 'decrypt:decrypt Stockad
         'join:complete a file that was made in parts' 'cobblestone:encrypt or decrypt the payload alone' \
         'raw:one AES mode with a key and IV of your own' \
         'rsa:sign, verify, encrypt and decrypt with an RSA key' 'info:show what this machine can run' \
-        'bench:measure this machine against OpenSSL'
+        'bench:measure this machine against OpenSSL' 'report:draw results of benchmarks'
     set -l parts (string split -m 1 : -- $pair)
     complete -c stockade -n "__stockade_at ''" -a $parts[1] -d $parts[2]
 end
@@ -137,6 +137,8 @@ __stockade_option 'bench rsa' -l queue -d 'requests as they come'
 __stockade_option 'bench rsa' -l keys -d 'making and loading keys'
 __stockade_option 'bench rsa' -l ablation -d 'one decryption, layer by layer'
 __stockade_option 'bench rsa' -l without-ifma -d 'as on a processor without AVX-512 IFMA'
+__stockade_option report -s o -l output -r -F -d 'the page'
+__stockade_option report -l pictures -x -a '(__fish_complete_directories)' -d 'each picture as a file'
 __stockade_option 'bench compare' -l threshold -x -d 'changes that never count'
 __stockade_option 'bench file' -l only -x -a 'memory files start range many' -d questions
 __stockade_option 'bench file' -l folder -x -a '(__fish_complete_directories)' -d 'where the files are made'

@@ -45,6 +45,7 @@ void run(int argc, char** argv) {
   add_rsa(line);
   add_info(line);
   add_bench(line);
+  add_report(line);
   line.run(argc, argv);
 }
 

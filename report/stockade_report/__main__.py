@@ -12,7 +12,7 @@ EPILOG = "exit status: 0 done; 1 a file cannot be used; 2 the command line is wr
 
 
 def _fail(text):
-    print(f"stockade_report: error: {text}", file=sys.stderr)
+    print(f"stockade-report: error: {text}", file=sys.stderr)
     return 1
 
 
@@ -60,7 +60,7 @@ def _collect(options):
 
 def _parser_of_page():
     parser = argparse.ArgumentParser(
-        prog="python3 -m stockade_report",
+        prog="stockade-report",
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         description="Makes one HTML page of what 'stockade bench ... --json' has printed. A further command, "
@@ -75,7 +75,7 @@ def _parser_of_page():
 
 def _parser_of_collect():
     parser = argparse.ArgumentParser(
-        prog="python3 -m stockade_report collect",
+        prog="stockade-report collect",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         description="Runs every benchmark that this machine can run; writes FOLDER/MACHINE-WHAT.json for each.",
     )
