@@ -17,16 +17,17 @@ using Pairs = std::vector<std::pair<const Measurement*, const Measurement*>>;
 
 ordered_json member(const ResultFile& file, const char* name) { return file.json.value(name, ordered_json()); }
 
-// The largest factor, less 1, between the times of a peer in the two runs; 0 with different peers.
-double movement(const ResultFile& before, const ResultFile& after, const Pairs& pairs) {
+// By groups: the largest factor, less 1, between the times of a peer in the two runs. Nothing with different peers.
+std::map<std::string, double> movements(const ResultFile& before, const ResultFile& after, const Pairs& pairs) {
   for (const char* name : {"peer", "peers", "peer_ia32cap"}) {
-    if (member(before, name) != member(after, name)) return 0;
+    if (member(before, name) != member(after, name)) return {};
   }
-  double most = 0;
+  std::map<std::string, double> most;
   for (const auto& [a, b] : pairs) {
-    if (a->peer) most = std::max(most, std::abs(std::log(b->seconds.median / a->seconds.median)));
+    const double factor = b->seconds.median / a->seconds.median;
+    if (a->peer && factor != 1) most[a->group] = std::max({most[a->group], factor - 1, 1 / factor - 1});
   }
-  return std::exp(most) - 1;
+  return most;
 }
 
 // What of the machine is the same in two runs on it; its clock moves by itself.
@@ -109,13 +110,16 @@ Comparison compare(const ResultFile& before, const ResultFile& after, double thr
     if (later.contains(one.axes.dump())) found.added.push_back(axes_text(one.axes));
   }
   if (pairs.empty()) refuse(before.path + " and " + after.path + " have no measurement in common");
-  found.peers_moved = movement(before, after, pairs);
-  found.least = std::max(threshold, found.peers_moved);
+  found.peers_moved = movements(before, after, pairs);
   found.notes = notes_on(before, after);
   // Bonferroni: each measurement has a share of the error of all, and half of that for either direction.
   const double probability = comparison_error / 2 / static_cast<double>(pairs.size());
   Noise noise;
-  for (const auto& [a, b] : pairs) found.differences.push_back(judged(*a, *b, noise, probability, found.least));
+  for (const auto& [a, b] : pairs) {
+    const auto moved = found.peers_moved.find(a->group);
+    const double least = moved == found.peers_moved.end() ? threshold : std::max(threshold, moved->second);
+    found.differences.push_back(judged(*a, *b, noise, probability, least));
+  }
   return found;
 }
 

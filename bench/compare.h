@@ -1,6 +1,7 @@
 // Two runs of one benchmark, measurement by measurement: `stockade bench compare`.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -30,9 +31,9 @@ struct Difference {
 struct Comparison {
   std::vector<Difference> differences;   // in the order of the first file
   std::vector<std::string> gone, added;  // what is in one file only
-  double peers_moved = 0;                // the largest change of a peer, as a factor less 1; 0 where no peer can tell
-  double least = 0;                      // what every bound is at least
-  std::vector<std::string> notes;        // what makes the two hard to compare, a line each
+  // The largest change of a peer, as a factor less 1, by the groups of measurements; without those where no peer can tell.
+  std::map<std::string, double> peers_moved;
+  std::vector<std::string> notes;  // what makes the two hard to compare, a line each
 
   // Of Stockade, slowest first.
   std::vector<const Difference*> slower() const;

@@ -21,7 +21,7 @@ struct Schema {
   const char* name;
   uint64_t version;
 };
-constexpr Schema schemas[] = {{"aes", 1}, {"file", 1}, {"gpu", 1}, {"mpi", 1}, {"rsa", 1}};
+constexpr Schema schemas[] = {{"aes", 1}, {"file", 1}, {"gpu", 1}, {"mpi", 1}, {"rsa", 1}, {"studies", 1}};
 
 // A time of a result, or a rate, which is turned into the time of one.
 struct Figure {
@@ -35,36 +35,41 @@ struct Figure {
 struct Kind {
   const char* name;
   Names axes;
-  Names optional_axes;  // left out where they are absent, null or empty
-  std::vector<Figure> figures;
-  const char* rounds;    // a member of a result; empty: `rounds` in the settings
-  bool may_lack_spread;  // as files of earlier commits do
+  Names optional_axes = {};  // left out where they are absent, null or empty
+  std::vector<Figure> figures = {{"", "seconds_median", "seconds_low", "seconds_high"}};
+  const char* rounds = "";       // a member of a result; empty: `rounds` in the settings
+  bool may_lack_spread = false;  // as files of earlier commits do
+  const char* group = "";        // the axis that makes groups, see Measurement
 };
-
-constexpr Figure seconds{"", "seconds_median", "seconds_low", "seconds_high"};
 
 const std::vector<Kind>& kinds() {
   static const std::vector<Kind> all = {
-      {"aes", {"cipher", "operation", "streams", "message_bytes", "contender", "threads"}, {}, {seconds}, "", false},
-      {"gpu",
-       {"question", "title", "cipher", "operation", "form", "gpus", "message_bytes"},
-       {"threads_per_block"},
-       {seconds},
-       "samples",
-       false},
-      {"rsa", {"bits", "operation", "contender", "threads", "batch"}, {}, {seconds}, "", false},
-      {"rsa-queue",
-       {"bits", "operation", "contender", "threads", "clients"},
-       {"arrivals"},
-       {{"signing", "operations_per_second", "operations_per_second_low", "operations_per_second_high", true, true},
-        {"latency", "latency_seconds_median", "latency_seconds_median_low", "latency_seconds_median_high"},
-        {"latency p99", "latency_seconds_p99", "latency_seconds_p99_low", "latency_seconds_p99_high"}},
-       "",
-       true},
-      {"rsa-keys", {"bits", "operation", "contender"}, {}, {seconds}, "runs", true},
-      {"rsa-ablation", {"layers", "threads"}, {}, {seconds}, "", false},
-      {"file", {"question", "point", "contender", "threads"}, {"bytes", "files"}, {seconds}, "", false},
-      {"mpi", {"form", "scaling", "ranks", "threads", "bytes"}, {"machines"}, {seconds}, "", false},
+      {.name = "aes", .axes = {"cipher", "operation", "streams", "message_bytes", "contender", "threads"}},
+      {.name = "gpu",
+       .axes = {"question", "title", "cipher", "operation", "form", "gpus", "message_bytes"},
+       .rounds = "samples"},
+      {.name = "rsa", .axes = {"bits", "operation", "contender", "threads", "batch"}},
+      {.name = "rsa-queue",
+       .axes = {"bits", "operation", "contender", "threads", "clients"},
+       .optional_axes = {"arrivals"},
+       .figures = {{"signing", "operations_per_second", "operations_per_second_low", "operations_per_second_high", true,
+                    true},
+                   {"latency", "latency_seconds_median", "latency_seconds_median_low", "latency_seconds_median_high"},
+                   {"latency p99", "latency_seconds_p99", "latency_seconds_p99_low", "latency_seconds_p99_high"}},
+       .may_lack_spread = true,
+       .group = "figure"},
+      {.name = "rsa-keys",
+       .axes = {"bits", "operation", "contender"},
+       .rounds = "runs",
+       .may_lack_spread = true,
+       .group = "operation"},
+      {.name = "rsa-ablation", .axes = {"layers", "threads"}},
+      {.name = "file", .axes = {"question", "point", "contender", "threads"}, .optional_axes = {"bytes", "files"}},
+      {.name = "mpi", .axes = {"form", "scaling", "ranks", "threads", "bytes"}, .optional_axes = {"machines"}},
+      {.name = "studies",
+       .axes = {"study", "table", "title", "cipher", "operation", "contender", "stage", "threads", "message_bytes"},
+       .optional_axes = {"threads_per_block"},
+       .rounds = "samples"},
   };
   return all;
 }
@@ -72,6 +77,8 @@ const std::vector<Kind>& kinds() {
 // Code that is not Stockade's.
 constexpr std::array<std::string_view, 8> peers = {
     "openssl", "openssl, loop", "memcpy", "reads and writes", "reads", "age", "pyca/cryptography", "sh"};
+
+std::string text_of(const ordered_json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
 
 class Reader {
  public:
@@ -141,8 +148,10 @@ class Reader {
       if (!seen.insert(axes.dump()).second) damaged(place + " is there twice: " + axes_text(axes));
       for (const Figure& figure : kind.figures) {
         if (figure.with_clients_only && list[i]["clients"] == 0) continue;
-        found.push_back({axes, spread_of(kind, figure, list[i], settings, place), is_peer(axes)});
-        if (*figure.name != '\0') found.back().axes["figure"] = figure.name;
+        Measurement one{axes, spread_of(kind, figure, list[i], settings, place), is_peer(axes)};
+        if (*figure.name != '\0') one.axes["figure"] = figure.name;
+        if (*kind.group != '\0') one.group = text_of(one.axes[kind.group]);
+        found.push_back(std::move(one));
       }
     }
     if (found.empty()) damaged("it holds no measurement");
@@ -253,7 +262,7 @@ std::string axes_text(const ordered_json& axes) {
     if (value == "") continue;
     std::string words = name;
     std::ranges::replace(words, '_', ' ');
-    text += (text.empty() ? "" : ", ") + words + " " + (value.is_string() ? value.get<std::string>() : value.dump());
+    text += (text.empty() ? "" : ", ") + words + " " + text_of(value);
   }
   return text;
 }

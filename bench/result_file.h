@@ -27,11 +27,14 @@ struct Measurement {
   nlohmann::ordered_json axes;  // the members that tell it from all others of its run
   Spread seconds;
   bool peer = false;  // not Stockade's code: the same in both runs where its version is
+  // Peers tell how far the machine has moved for measurements of the same group: tails of latencies, and making keys, move
+  // by chance, and more than others.
+  std::string group = {};
 };
 
 struct ResultFile {
   std::string path;
-  std::string kind;  // aes, file, gpu, mpi, rsa, rsa-ablation, rsa-keys or rsa-queue
+  std::string kind;  // aes, file, gpu, mpi, rsa, rsa-ablation, rsa-keys, rsa-queue or studies
   nlohmann::ordered_json json;
   std::vector<Measurement> measurements;  // in the order of the file
 

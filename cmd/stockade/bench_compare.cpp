@@ -88,21 +88,26 @@ std::string only_text(const std::string& path, const std::vector<std::string>& n
   return names.size() > most ? text + fmt::format("  and {} more\n", names.size() - most) : text;
 }
 
-std::string explanation(const Comparison& found) {
+std::string explanation(const Comparison& found, double threshold) {
   std::string text = fmt::format(
       R"(The bound is what the spread of both runs allows, so that of 20 comparisons without a change one reports any,
 and at least {}.
 )",
-      share_text(found.least));
-  if (found.peers_moved > 0) {
+      share_text(threshold));
+  std::vector<std::string> moved;
+  for (const auto& [group, share] : found.peers_moved) {
+    moved.push_back(share_text(share) + (group.empty() ? "" : fmt::format(" ({})", group)));
+  }
+  if (!moved.empty()) {
     text += fmt::format("The peers, the same code in both runs, moved by up to {}; less never counts.\n",
-                        share_text(found.peers_moved));
+                        joined(moved, ", "));
   }
   return text +
          "What hits all rounds of a point alike is in no spread: measure again before you believe a difference.\n";
 }
 
-std::string report_text(const bench::ResultFile& before, const bench::ResultFile& after, const Comparison& found) {
+std::string report_text(const bench::ResultFile& before, const bench::ResultFile& after, double threshold,
+                        const Comparison& found) {
   const auto slower = found.slower(), faster = found.faster(), unjudged = found.unjudged();
   std::string text = head_line("before", before) + head_line("after", after);
   for (const std::string& note : found.notes) text += "note: " + note + "\n";
@@ -113,7 +118,7 @@ std::string report_text(const bench::ResultFile& before, const bench::ResultFile
   return text +
          fmt::format("\n{} slower, {} faster, {} within the bound, {} not judged\n", slower.size(), faster.size(),
                      found.within().size(), unjudged.size()) +
-         explanation(found);
+         explanation(found, threshold);
 }
 
 const char* verdict_on(const Difference& one) {
@@ -137,7 +142,7 @@ ordered_json report_json(const bench::ResultFile& before, const bench::ResultFil
                     {"after", run_json(after)},
                     {"notes", found.notes},
                     {"threshold", threshold},
-                    {"peers_moved", found.peers_moved},
+                    {"peers_moved", ordered_json::object()},
                     {"slower", found.slower().size()},
                     {"faster", found.faster().size()},
                     {"within", found.within().size()},
@@ -145,6 +150,7 @@ ordered_json report_json(const bench::ResultFile& before, const bench::ResultFil
                     {"differences", ordered_json::array()},
                     {"only_before", found.gone},
                     {"only_after", found.added}};
+  for (const auto& [group, share] : found.peers_moved) json["peers_moved"][group.empty() ? "all" : group] = share;
   for (const Difference& one : found.differences) {
     json["differences"].push_back({{"axes", one.axes},
                                    {"seconds_before", one.before.median},
@@ -175,7 +181,7 @@ void run_compare(const CompareLine& line) {
     const Comparison found = bench::compare(before, after, threshold);
     regressions = found.slower().size();
     ui::print(line.json ? report_json(before, after, threshold, found).dump(2) + "\n"
-                        : report_text(before, after, found));
+                        : report_text(before, after, threshold, found));
   } catch (const bench::RefusedResult& refused) {
     throw failure_of(refused);
   }

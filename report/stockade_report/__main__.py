@@ -30,8 +30,23 @@ def _write(path, content):
         raise
 
 
+def _read(paths):
+    """The runs of these files, but for those of kinds that are not drawn, which are named."""
+    runs = []
+    for path in paths:
+        try:
+            runs.append(reader.read(path))
+        except reader.UnknownSchema as error:
+            if len(paths) == 1:
+                raise
+            print(f"stockade-report: note: left out: {error}", file=sys.stderr)
+    if not runs:
+        raise reader.Refused("none of the files is of a kind that is drawn")
+    return runs
+
+
 def _page(options):
-    runs = [reader.read(path) for path in options.results]
+    runs = _read(options.results)
     # Only the page needs matplotlib.
     from . import page, pictures
 
@@ -58,13 +73,28 @@ def _collect(options):
     )
 
 
+def _benchmarks(options):
+    from . import benchmarks
+
+    page = pathlib.Path(options.page)
+    text = page.read_text(encoding="utf-8")
+    # The page lies in docs/, and results are named from the folder above.
+    wanted = benchmarks.rewritten(text, _read(options.results), page.resolve().parent.parent)
+    if wanted == text:
+        return 0
+    if options.check:
+        return _fail(f"{page}: not what the results say; 'make benchmarks' makes it so")
+    _write(page, wanted)
+    return 0
+
+
 def _parser_of_page():
     parser = argparse.ArgumentParser(
         prog="stockade-report",
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        description="Makes one HTML page of what 'stockade bench ... --json' has printed. A further command, "
-        "'collect', runs every benchmark; it has --help.",
+        description="Makes one HTML page of what 'stockade bench ... --json' has printed. Further commands: 'collect' "
+        "runs every benchmark, 'benchmarks' brings docs/benchmarks.md up to date; each has --help.",
     )
     parser.add_argument("results", nargs="+", metavar="RESULTS.json")
     parser.add_argument("-o", "--output", required=True, metavar="PAGE.html", help="the page; replaced if it is there")
@@ -89,7 +119,21 @@ def _parser_of_collect():
     return parser
 
 
-PARSERS = {"collect": _parser_of_collect}
+def _parser_of_benchmarks():
+    parser = argparse.ArgumentParser(
+        prog="stockade-report benchmarks",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        description="Brings the tables of a page to what the results say; the text between them stays.",
+    )
+    parser.add_argument("results", nargs="+", metavar="MACHINE-WHAT.json")
+    parser.add_argument("--page", required=True, metavar="PAGE.md")
+    parser.add_argument("--check", action="store_true", help="change nothing; exit status 1 if there is a difference")
+    parser.set_defaults(run=_benchmarks)
+    return parser
+
+
+PARSERS = {"collect": _parser_of_collect, "benchmarks": _parser_of_benchmarks}
 
 
 def main(arguments=None):

@@ -7,6 +7,7 @@ import re
 def size_text(count):
     """1024: "1 KiB"; 1000: "1 KB"; other numbers of bytes as they are."""
     for unit, name in (
+        (1 << 40, "TiB"),
         (1 << 30, "GiB"),
         (1 << 20, "MiB"),
         (1 << 10, "KiB"),

@@ -17,6 +17,10 @@ class Refused(Exception):
     """A file that cannot be used; the text says which and why."""
 
 
+class UnknownSchema(Refused):
+    """The file is Stockade's, but not of a kind that is drawn."""
+
+
 @dataclass
 class Run:
     """One result file."""
@@ -287,7 +291,10 @@ def _family(check, json_value):
     match = re.fullmatch(r"stockade-bench-([a-z]+)/([1-9][0-9]{0,5})", schema)
     if not match or match[1] not in SCHEMAS:
         known = ", ".join(f"stockade-bench-{name}/{version}" for name, version in SCHEMAS.items())
-        check.fail(f"unknown schema '{schema}'; this tool reads {known}")
+        # Of a kind that is known the version is wrong.
+        other = re.fullmatch(r"stockade-([a-z-]+)/[1-9][0-9]*", schema)
+        error = UnknownSchema if other and other[1].removeprefix("bench-") not in SCHEMAS else Refused
+        raise error(f"{check.path}: unknown schema '{schema}'; this tool reads {known}")
     if int(match[2]) > SCHEMAS[match[1]]:
         check.fail(
             f"schema '{schema}' is newer than this tool, which reads version {SCHEMAS[match[1]]}: "
