@@ -19,8 +19,8 @@ void add_raw(Command& root, const KeyArgument& key_argument);
 void add_rsa(Command& root);
 void add_info(Command& root);
 void add_bench(Command& root);
+void add_bench_compare(Command& bench);
 void add_report(Command& root);
 void add_bench_file(Command& bench);
-void add_bench_compare(Command& bench);
 
 }  // namespace stockade::cmd

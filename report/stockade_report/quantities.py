@@ -41,6 +41,10 @@ def ratio_text(value):
     return "–" if value is None else f"{figure(value)}×"
 
 
+def percent(share):
+    return f"{share * 100:+.1f} %"
+
+
 def date_text(date):
     """2026-11-22T10:16:45Z: "2026-11-22 10:16 UTC"; anything else as it is."""
     if len(date) == 20 and date[10] == "T" and date[-1] == "Z":

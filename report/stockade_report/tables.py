@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from .quantities import figure, operation_text, ratio_text, size_text, threads_text, time_text
+from .quantities import figure, operation_text, percent, ratio_text, size_text, threads_text, time_text
 
 
 @dataclass(frozen=True)
@@ -338,7 +338,7 @@ def _mpi(run):
 def _studies(run):
     tables = []
     for (study, name, title), results in _groups(run.measured, "study", "table", "title").items():
-        # Of the blocks of a GPU there is a picture in the report.
+        # Of the blocks of a GPU there is a picture in the report, and the table of gains below.
         if any("threads_per_block" in r for r in results):
             continue
         size = max(r["message_bytes"] for r in results)
@@ -347,15 +347,27 @@ def _studies(run):
                 " ".join(filter(None, (r["cipher"].upper(), r["operation"]))) or "–",
                 threads_text(r["contender"], r["threads"]) + (f", {r['stage']}" if r["stage"] else ""),
                 time_text(r["seconds_median"]),
-                ratio_text(r.get("ratio")),
+                ("~" if r.get("ratio_scaled") else "") + ratio_text(r.get("ratio")),
             )
             for r in results
             if r["message_bytes"] == size
         ]
         yardstick = next((r["yardstick"] for r in results if r.get("yardstick")), "")
         header = ("what", "who", "time", f"times as fast as {yardstick}" if yardstick else "ratio")
-        tables.append(Table(header, rows, f"{study}, {name}: {title}, {size_text(size)}"))
-    return tables
+        tables.append(Table(header, rows, f"{study.upper()}, {name}: {title}, {size_text(size)}"))
+    rows = [
+        (
+            operation_text(gain["cipher"], gain["operation"]),
+            size_text(gain["message_bytes"]),
+            str(gain["threads_per_block"]),
+            str(gain["built_in_threads_per_block"]),
+            percent(gain["gain_over_mean"]),
+            percent(gain["gain_over_worst"]),
+        )
+        for gain in run.json.get("gains", [])
+    ]
+    header = ("in a GPU's memory", "message", "best threads per block", "built in", "gain over mean", "over worst")
+    return [*tables, Table(header, rows, "What the best number of threads per block is worth")]
 
 
 # In the order in which they stand in the section of a machine.
