@@ -8,10 +8,10 @@ import results
 from stockade_report import reader
 from stockade_report.__main__ import main
 
-# Prints the result of each kind that the command line asks for; GPUs and studies are not there.
+# Prints the result of each kind that the command line asks for; GPUs are not there.
 FAKE = """#!/bin/sh
 case "$*" in
-  "bench studies --help") echo "usage: stockade bench aes ..." ;;
+  "bench studies --help") echo "usage: stockade bench {studies} ..." ;;
   "bench rsa --help") echo "usage: stockade bench rsa [OPTION ...] {rsa_options}" ;;
   *--help) echo "usage: stockade $1 $2 [OPTION ...] --engine NAME" ;;
   *cuda*) exit {gpu} ;;
@@ -26,7 +26,7 @@ esac
 """
 
 
-def fake(tmp_path, gpu=5, rsa_options="--ablation --queue --keys", **damaged):
+def fake(tmp_path, gpu=5, rsa_options="--ablation --queue --keys", studies=None, **damaged):
     folder = tmp_path / "prints"
     folder.mkdir()
     for kind, make in results.KINDS.items():
@@ -34,7 +34,8 @@ def fake(tmp_path, gpu=5, rsa_options="--ablation --queue --keys", **damaged):
         del value["collected"]
         results.write(folder, kind, damaged.get(kind, value))
     program = folder / "stockade"
-    program.write_text(FAKE.format(folder=folder, gpu=gpu, rsa_options=rsa_options), encoding="utf-8")
+    studies = studies or ("studies" if "studies" in results.KINDS else "aes")
+    program.write_text(FAKE.format(folder=folder, gpu=gpu, rsa_options=rsa_options, studies=studies), encoding="utf-8")
     program.chmod(program.stat().st_mode | stat.S_IXUSR)
     return program
 
@@ -93,7 +94,7 @@ def test_what_fails_is_told_and_leaves_the_old_file(tmp_path, capsys):
 def test_what_the_program_does_not_have_is_skipped(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr("shutil.which", lambda name: None)
     out = tmp_path / "results"
-    program = fake(tmp_path, rsa_options="--ablation")
+    program = fake(tmp_path, rsa_options="--ablation", studies="aes")
     assert main(["collect", "--stockade", str(program), "-o", str(out), "--commit", "", "--name", "box"]) == 0
     err = capsys.readouterr().err
     assert "studies: skipped, stockade has no 'bench studies'" in err
