@@ -78,6 +78,11 @@ const std::vector<Kind>& kinds() {
 constexpr std::array<std::string_view, 8> peers = {
     "openssl", "openssl, loop", "memcpy", "reads and writes", "reads", "age", "pyca/cryptography", "sh"};
 
+// empty() of JSON is about arrays and objects.
+bool is_empty_text(const ordered_json& value) {
+  return value.is_string() && value.get_ref<const std::string&>().empty();
+}
+
 std::string text_of(const ordered_json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
 
 class Reader {
@@ -92,7 +97,7 @@ class Reader {
   ordered_json parse(std::string_view text) const {
     try {
       return ordered_json::parse(text);
-    } catch (const ordered_json::exception& error) {
+    } catch (const ordered_json::exception&) {
       damaged("damaged, or no JSON");
     }
   }
@@ -183,7 +188,7 @@ class Reader {
       axes[name] = result[name];
     }
     for (const char* name : kind.optional_axes) {
-      if (!result.contains(name) || result[name].is_null() || result[name] == "") continue;
+      if (!result.contains(name) || result[name].is_null() || is_empty_text(result[name])) continue;
       if (!result[name].is_string() && !result[name].is_number_unsigned()) {
         damaged(place + ": '" + name + "' is no text or whole number");
       }
@@ -259,7 +264,7 @@ double ResultFile::share_on_core() const {
 std::string axes_text(const ordered_json& axes) {
   std::string text;
   for (const auto& [name, value] : axes.items()) {
-    if (value == "") continue;
+    if (is_empty_text(value)) continue;
     std::string words = name;
     std::ranges::replace(words, '_', ' ');
     text += (text.empty() ? "" : ", ") + words + " " + text_of(value);
