@@ -89,6 +89,15 @@ TEST(CompareNoise, bound_grows_with_the_spread_and_shrinks_with_the_rounds) {
   EXPECT_LT(bound(0.02, 7, 0.01), bound(0.02, 7, 0.001));
 }
 
+TEST(CompareNoise, bounds_are_those_of_the_documentation) {
+  // 250 measurements that spread by 1 %.
+  Noise noise;
+  for (const auto& [rounds, expected] : {std::pair<uint64_t, double>{7, 0.0385}, {3, 0.192}}) {
+    const Spread one{1, 1, std::exp(0.01 * expected_range(rounds)), rounds};
+    EXPECT_NEAR(std::exp(noise.bound(one, one, comparison_error / 2 / 250).value()) - 1, expected, 5e-4) << rounds;
+  }
+}
+
 TEST(CompareNoise, without_a_spread_there_is_no_bound) {
   Noise noise;
   const Spread known{1, 0.9, 1.1, 7}, exact{1, 1, 1, 7};
