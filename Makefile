@@ -9,19 +9,20 @@ RESULTS_ARGS ?=
 PICTURES_OF ?= amd-epyc-2
 REPORT = MPLCONFIGDIR=build/matplotlib PYTHONPATH=report build/venv/bin/python3 -B -m stockade_report
 
-.PHONY: help configure build demo test bench results report report-test pictures install format clean
+.PHONY: help configure build demo test bench results benchmarks report report-test pictures install format clean
 
 help:
-	@echo "make demo      build, encrypt and decrypt a real file, and compare with openssl"
-	@echo "make test      build everything and run all tests"
-	@echo "make build     build the library and the command, which is then build/bin/stockade"
-	@echo "make bench     build, then measure AES against OpenSSL   (BENCH_ARGS='--sizes 16KiB')"
-	@echo "make results   build, then run every benchmark into bench/results/   (RESULTS_ARGS='--quick --only aes rsa')"
-	@echo "make report    draw bench/results/*.json: build/report/report.html and its pictures"
-	@echo "make pictures  report, then those of the README             (PICTURES_OF=$(PICTURES_OF))"
-	@echo "make install   install what was built                    (PREFIX=$(PREFIX), DESTDIR)"
-	@echo "make format    lay out the code with clang-format"
-	@echo "make clean     remove build/ and build-*/"
+	@echo "make demo        build, encrypt and decrypt a real file, and compare with openssl"
+	@echo "make test        build everything and run all tests"
+	@echo "make build       build the library and the command, which is then build/bin/stockade"
+	@echo "make bench       build, then measure AES against OpenSSL   (BENCH_ARGS='--sizes 16KiB')"
+	@echo "make results     build, then run every benchmark into bench/results/   (RESULTS_ARGS='--quick --only aes rsa')"
+	@echo "make benchmarks  bring the tables of docs/benchmarks.md to what bench/results/*.json says"
+	@echo "make report      draw bench/results/*.json: build/report/report.html and its pictures"
+	@echo "make pictures    report, then those of the README             (PICTURES_OF=$(PICTURES_OF))"
+	@echo "make install     install what was built                    (PREFIX=$(PREFIX), DESTDIR)"
+	@echo "make format      lay out the code with clang-format"
+	@echo "make clean       remove build/ and build-*/"
 	@echo "Other variables: JOBS=$(JOBS), CMAKE_ARGS='-DSTOCKADE_WERROR=ON'"
 
 configure:
@@ -42,7 +43,11 @@ bench: build
 	build/bin/stockade bench aes $(BENCH_ARGS)
 
 results: build
+	cmake --build --preset release -j $(JOBS) --target stockade_commands
 	PYTHONPATH=report python3 -B -m stockade_report collect --stockade build/bin/stockade -o bench/results $(RESULTS_ARGS)
+
+benchmarks:
+	PYTHONPATH=report python3 -B -m stockade_report benchmarks bench/results/*.json --page docs/benchmarks.md
 
 report:
 	@tools/setup.sh python

@@ -76,15 +76,20 @@ struct Ablation {
   std::vector<AblationPart> parts;
 };
 
+// A figure, and what the rounds gave least and most of it.
+struct RsaSpread {
+  double figure = 0, low = 0, high = 0;
+};
+
 // Who signs what clients ask for, and how that went.
 struct RsaLoadLine {
-  std::string contender;  // "openssl", a plain pool of threads, or a row behind the queue
-  std::string reason;     // not empty: nothing was measured
-  uint64_t requests = 0;  // whose time was taken
-  double per_second = 0;
-  double median_seconds = 0, p99_seconds = 0;  // from asking to having it
-  double mean_batch = 0;                       // 1 for OpenSSL
-  double ratio = 0;                            // of the rate to OpenSSL's
+  std::string contender;                  // "openssl", a plain pool of threads, or a row behind the queue
+  std::string reason;                     // not empty: nothing was measured
+  uint64_t requests = 0;                  // whose time was taken
+  RsaSpread per_second;                   // the median of the rounds
+  RsaSpread median_seconds, p99_seconds;  // from asking to having it, of all rounds together
+  double mean_batch = 0;                  // 1 for OpenSSL
+  double ratio = 0;                       // of the rate to OpenSSL's
 };
 
 // One load, on as many threads that sign for each contender.
@@ -101,7 +106,8 @@ struct RsaKeyLine {
   std::string operation;  // "generate", "load private", "load public"
   std::string contender;  // "openssl" or a row
   uint64_t runs = 0;
-  double median_seconds = 0, p90_seconds = 0;
+  RsaSpread seconds;  // the median
+  double p90_seconds = 0;
   double ratio = 0;  // how many times as fast as OpenSSL, by the medians
 };
 struct RsaKeyTable {

@@ -95,8 +95,13 @@ void take_turns(RsaKeyTable& table, const char* operation, std::vector<Contender
   const double yardstick = median(contenders[0].seconds);
   for (const Contender& contender : contenders) {
     const double middle = median(contender.seconds);
-    table.lines.push_back({operation, contender.name, contender.seconds.size(), middle,
-                           quantile(contender.seconds, 0.9), yardstick / middle});
+    const auto [low, high] = std::ranges::minmax(contender.seconds);
+    table.lines.push_back({operation,
+                           contender.name,
+                           contender.seconds.size(),
+                           {middle, low, high},
+                           quantile(contender.seconds, 0.9),
+                           yardstick / middle});
   }
 }
 

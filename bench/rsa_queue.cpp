@@ -90,7 +90,9 @@ class Queue : public Signer {
 struct Contender {
   std::string name;
   std::unique_ptr<Signer> signer;
-  std::vector<double> latencies = {}, rates = {};
+  std::vector<double> latencies = {};           // of all rounds
+  std::vector<double> rates = {};               // of each round
+  std::vector<double> medians = {}, p99s = {};  // of the latencies of each round that has any
   Signer::Counts before = {};
   bool left_out = false;
 };
@@ -128,9 +130,9 @@ class Bench {
   RsaLoad with_arrivals(const RsaLoad& full, size_t whose, double share, const OnPoint& on_point) {
     const RsaLoadLine& line = full.lines[whose];
     const std::string percent = std::to_string(static_cast<int>(share * 100 + 0.5));
-    RsaLoad load{material_.bits, threads_, 0, share * line.per_second, percent + "% of " + line.contender, {}};
+    RsaLoad load{material_.bits, threads_, 0, share * line.per_second.figure, percent + "% of " + line.contender, {}};
     for (size_t i = 0; i < contenders_.size(); ++i) {
-      contenders_[i].left_out = full.lines[i].per_second <= load.arrivals_per_second;
+      contenders_[i].left_out = full.lines[i].per_second.figure <= load.arrivals_per_second;
     }
     run(load, [&](Signer& signer, uint32_t round) {
       on_point("RSA-" + std::to_string(material_.bits) + ", " + load.arrivals);
@@ -152,6 +154,8 @@ class Bench {
     for (Contender& contender : contenders_) {
       contender.latencies.clear();
       contender.rates.clear();
+      contender.medians.clear();
+      contender.p99s.clear();
       contender.before = contender.signer->counts();
     }
     for (uint32_t i = 0; i < settings_.schedule.rounds; ++i) {
@@ -162,7 +166,8 @@ class Bench {
     }
     for (const Contender& contender : contenders_) load.lines.push_back(line_for(contender));
     for (RsaLoadLine& line : load.lines) {
-      if (load.lines[0].per_second > 0) line.ratio = line.per_second / load.lines[0].per_second;
+      const double yardstick = load.lines[0].per_second.figure;
+      if (yardstick > 0) line.ratio = line.per_second.figure / yardstick;
     }
   }
 
@@ -172,7 +177,16 @@ class Bench {
                      " under load: " + std::to_string(result.wrong) + " signatures are not those of OpenSSL");
     }
     contender.rates.push_back(result.per_second);
+    if (result.latencies.empty()) return;
+    contender.medians.push_back(quantile(result.latencies, 0.5));
+    contender.p99s.push_back(quantile(result.latencies, 0.99));
     contender.latencies.insert(contender.latencies.end(), result.latencies.begin(), result.latencies.end());
+  }
+
+  static RsaSpread spread(double figure, const std::vector<double>& rounds) {
+    const auto [low, high] = std::ranges::minmax(rounds);
+    // The figure of all rounds together need not lie between those of the rounds.
+    return {figure, std::min(low, figure), std::max(high, figure)};
   }
 
   static RsaLoadLine line_for(const Contender& contender) {
@@ -182,12 +196,16 @@ class Bench {
       line.reason = "more than it can do";
       return line;
     }
+    if (median(contender.rates) == 0) {
+      line.reason = "nothing was finished in time";
+      return line;
+    }
     const Signer::Counts now = contender.signer->counts();
     const uint64_t batches = now.batches - contender.before.batches;
     line.requests = contender.latencies.size();
-    line.per_second = median(contender.rates);
-    line.median_seconds = quantile(contender.latencies, 0.5);
-    line.p99_seconds = quantile(contender.latencies, 0.99);
+    line.per_second = spread(median(contender.rates), contender.rates);
+    line.median_seconds = spread(quantile(contender.latencies, 0.5), contender.medians);
+    line.p99_seconds = spread(quantile(contender.latencies, 0.99), contender.p99s);
     if (batches != 0) {
       line.mean_batch = static_cast<double>(now.requests - contender.before.requests) / static_cast<double>(batches);
     }
@@ -216,6 +234,7 @@ void run_rsa_queue(const RsaSettings& settings, const OnPoint& on_point,
       }
       // With the most clients OpenSSL did what it can do, and so did the first row.
       for (const auto& [whose, share] : {std::pair{0, 0.5}, {0, 0.9}, {1, 0.9}}) {
+        if (full.lines[static_cast<size_t>(whose)].per_second.figure == 0) continue;
         on_load(bench.with_arrivals(full, static_cast<size_t>(whose), share, on_point));
       }
     }

@@ -52,6 +52,7 @@ _stockade_options() {
       echo '--cipher:- --sizes:- --threads:- --row:- --engine:w=cuda --devices:- --only:- --folder:d --rounds:- --lanes:- --run-bytes:-' \
         '--quick --json -q --quiet'
       ;;
+    'bench compare') echo '--threshold:- --json' ;;
     'bench file')
       echo '--only:w=memory,files,start,range,many --folder:d --size:- --rounds:- --python:f --quick --json -q --quiet'
       ;;
@@ -62,16 +63,21 @@ _stockade_options() {
     'bench studies')
       echo '--only:w=s1,s2,s3,s4,s5 --largest:- --folder:d --rounds:- --quick --json -q --quiet'
       ;;
+    tune)
+      echo '--quick --full --engine:w=threads,cuda --operations:- --devices:- --largest:- --folder:d -o:f --output:f' \
+        '--built-in --anew --dry-run --show --check --json -q --quiet'
+      ;;
+    report) echo '-o:f --output:f --pictures:d' ;;
     '') echo '-V --version' ;;
   esac
 }
 
 _stockade_commands() {
   case $1 in
-    '') echo 'keygen encrypt decrypt inspect verify rekey plan join cobblestone raw rsa info bench' ;;
+    '') echo 'keygen encrypt decrypt inspect verify rekey plan join cobblestone raw rsa info bench report tune' ;;
     plan | cobblestone | raw) echo 'encrypt decrypt' ;;
     rsa) echo 'sign verify encrypt decrypt' ;;
-    bench) echo 'aes file rsa studies' ;;
+    bench) echo 'aes file rsa studies compare' ;;
   esac
 }
 

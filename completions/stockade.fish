@@ -7,7 +7,7 @@ function __stockade_at
     for word in $words
         switch "$found"
             case ''
-                contains -- $word keygen encrypt decrypt inspect verify rekey plan join cobblestone raw rsa info bench
+                contains -- $word keygen encrypt decrypt inspect verify rekey plan join cobblestone raw rsa info bench report tune
                 and set -a found $word
             case plan cobblestone raw
                 contains -- $word encrypt decrypt
@@ -16,7 +16,7 @@ function __stockade_at
                 contains -- $word sign verify encrypt decrypt
                 and set -a found $word
             case bench
-                contains -- $word aes file rsa
+                contains -- $word aes file rsa compare
                 and set -a found $word
         end
     end
@@ -43,7 +43,7 @@ set -l keys "$makes,$opens"
 set -l runs "encrypt,decrypt,verify,$raw,$cobblestone"
 set -l writes "keygen,encrypt,decrypt,$plans,join,$raw,$cobblestone"
 set -l parts "encrypt,decrypt,$plans,join"
-set -l all ",keygen,inspect,info,rekey,plan,$plans,join,cobblestone,raw,rsa,bench,$runs,$rsa,$benches"
+set -l all ",keygen,inspect,info,rekey,plan,$plans,join,cobblestone,raw,rsa,bench,bench compare,tune,$runs,$rsa,$benches"
 
 complete -c stockade -n "__stockade_at ''" -f
 for pair in 'keygen:make a key' 'encrypt:encrypt files' 'decrypt:decrypt Stockade files, or a part of one' \
@@ -52,19 +52,19 @@ for pair in 'keygen:make a key' 'encrypt:encrypt files' 'decrypt:decrypt Stockad
         'join:complete a file that was made in parts' 'cobblestone:encrypt or decrypt the payload alone' \
         'raw:one AES mode with a key and IV of your own' \
         'rsa:sign, verify, encrypt and decrypt with an RSA key' 'info:show what this machine can run' \
-        'bench:measure this machine against OpenSSL'
+        'bench:measure this machine against OpenSSL' 'report:draw results of benchmarks' 'tune:measure what is quickest on this machine'
     set -l parts (string split -m 1 : -- $pair)
     complete -c stockade -n "__stockade_at ''" -a $parts[1] -d $parts[2]
 end
 __stockade_option plan,cobblestone,raw -f -a 'encrypt decrypt'
 __stockade_option rsa -f -a 'sign verify encrypt decrypt'
-__stockade_option bench -f -a 'aes file rsa'
+__stockade_option bench -f -a 'aes file rsa studies compare'
 
 __stockade_option $all -s h -l help -d 'show help'
 __stockade_option '' -s V -l version -d 'show the version'
 __stockade_option keygen -l symmetric -d 'a key of 32 random bytes'
 __stockade_option keygen -l rsa -x -a '2048 3072 4096' -d 'an RSA key of so many bits'
-__stockade_option inspect,info,$benches -l json -d 'as JSON'
+__stockade_option "inspect,info,bench compare,tune,$benches" -l json -d 'as JSON'
 __stockade_option $keys -s k -l key-file -r -F -d 'a key file'
 __stockade_option $makes,$rsa_public -s r -l recipient -r -F -d 'an RSA public key'
 __stockade_option $makes -s R -l recipients-file -r -F -d 'many RSA public keys'
@@ -115,7 +115,7 @@ __stockade_option $runs,$rsa -s T -l threads -x -d 'at most N threads'
 __stockade_option $runs -l engine -x -a 'auto serial threads cuda hybrid' -d 'who runs it'
 __stockade_option $runs -l devices -x -d 'these GPUs, such as 0,2'
 __stockade_option $runs -l progress -x -a 'auto always never json' -d 'when to show progress'
-__stockade_option keygen,rekey,$plans,join,$runs,$rsa,$benches -s q -l quiet -d 'say nothing but errors'
+__stockade_option keygen,rekey,$plans,join,$runs,$rsa,$benches,tune -s q -l quiet -d 'say nothing but errors'
 __stockade_option rekey,$plans,join,$runs -s v -l verbose -d 'say how the work is done'
 __stockade_option 'bench aes' -l lanes -x -d 'buffers of a GPU'
 __stockade_option 'bench aes' -l run-bytes -x -d 'bytes of a buffer'
@@ -128,7 +128,7 @@ __stockade_option 'bench aes' -l devices -x -d 'these GPUs, such as 0,2'
 __stockade_option 'bench aes' -l only -x -d 'questions of --engine cuda'
 __stockade_option 'bench aes' -l folder -x -a '(__fish_complete_directories)' -d 'where files are made'
 __stockade_option $benches -l rounds -x -d 'turns of each contender'
-__stockade_option $benches -l quick -d 'some seconds'
+__stockade_option $benches,tune -l quick -d 'some seconds, or under two minutes'
 __stockade_option 'bench rsa' -l bits -x -d 'sizes of the key'
 __stockade_option 'bench rsa' -l batch -x -d 'operations per call'
 __stockade_option 'bench rsa' -l operations -x -a 'sign verify encrypt decrypt' -d 'which operations'
@@ -137,6 +137,9 @@ __stockade_option 'bench rsa' -l queue -d 'requests as they come'
 __stockade_option 'bench rsa' -l keys -d 'making and loading keys'
 __stockade_option 'bench rsa' -l ablation -d 'one decryption, layer by layer'
 __stockade_option 'bench rsa' -l without-ifma -d 'as on a processor without AVX-512 IFMA'
+__stockade_option report -s o -l output -r -F -d 'the page'
+__stockade_option report -l pictures -x -a '(__fish_complete_directories)' -d 'each picture as a file'
+__stockade_option 'bench compare' -l threshold -x -d 'changes that never count'
 __stockade_option 'bench file' -l only -x -a 'memory files start range many' -d questions
 __stockade_option 'bench file' -l folder -x -a '(__fish_complete_directories)' -d 'where the files are made'
 __stockade_option 'bench file' -l size -x -d 'of the large file'
@@ -144,3 +147,15 @@ __stockade_option 'bench studies' -l only -x -a 's1 s2 s3 s4 s5' -d studies
 __stockade_option 'bench studies' -l largest -x -d 'leave out what is larger'
 __stockade_option 'bench studies' -l folder -x -a '(__fish_complete_directories)' -d 'where the files are made'
 __stockade_option 'bench file' -l python -r -F -d 'a python3 with pyca/cryptography'
+__stockade_option tune -l full -d 'all that can be measured'
+__stockade_option tune -l engine -x -a 'threads cuda' -d 'rows about the CPU or about GPUs'
+__stockade_option tune -l operations -x -d 'which operations'
+__stockade_option tune -l devices -x -d 'these GPUs, such as 0,2'
+__stockade_option tune -l largest -x -d 'of a message'
+__stockade_option tune -l folder -x -a '(__fish_complete_directories)' -d 'where files are made'
+__stockade_option tune -s o -l output -r -F -d 'another profile'
+__stockade_option tune -l built-in -d 'for all machines of this class'
+__stockade_option tune -l anew -d 'do not go on with an interrupted run'
+__stockade_option tune -l dry-run -d 'only say what would be measured'
+__stockade_option tune -l show -d 'explain each choice'
+__stockade_option tune -l check -d 'compare with every single way'

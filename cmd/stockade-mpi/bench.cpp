@@ -125,11 +125,6 @@ void check_ranks(Ranks& ranks, const std::vector<uint32_t>& counts) {
 
 std::string rate_of(double bytes, double seconds) { return seconds > 0 ? figure(bytes / seconds / 1e9) : "-"; }
 
-std::string time_text(double seconds) {
-  if (seconds >= 1) return figure(seconds) + " s";
-  return seconds >= 1e-3 ? figure(seconds * 1e3) + " ms" : figure(seconds * 1e6) + " us";
-}
-
 std::string percent(double share) { return share > 0 ? fmt::format("{:.0f} %", share * 100) : "-"; }
 
 std::string title_of(MpiForm form, const std::string& cipher) {

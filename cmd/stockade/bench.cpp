@@ -349,13 +349,15 @@ The full run takes about two minutes. Let the machine do nothing else meanwhile.
 }  // namespace
 
 void add_bench(Command& root) {
-  root.add("bench", "aes|file|rsa|studies ...", "Measures this machine against OpenSSL.").when_named([](Command& bench) {
-    bench.footer("'stockade bench aes --help', and so for file, rsa and studies, has the options and examples.");
-    add_bench_aes(bench);
-    add_bench_file(bench);
-    add_bench_rsa(bench);
-    add_bench_studies(bench);
-  });
+  root.add("bench", "aes|file|rsa|studies|compare ...", "Measures this machine against OpenSSL.")
+      .when_named([](Command& bench) {
+        bench.footer("'stockade bench aes --help', and so for the others, has the options and examples.");
+        add_bench_aes(bench);
+        add_bench_file(bench);
+        add_bench_rsa(bench);
+        add_bench_studies(bench);
+        add_bench_compare(bench);
+      });
 }
 
 }  // namespace stockade::cmd

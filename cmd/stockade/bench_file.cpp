@@ -132,12 +132,6 @@ bench::FileSettings read_line(const FileBenchLine& line, const Machine& machine)
   return settings;
 }
 
-std::string time_text(double seconds) {
-  if (seconds < 0.9995e-3) return figure(seconds * 1e6) + " us";
-  if (seconds < 0.9995) return figure(seconds * 1e3) + " ms";
-  return figure(seconds) + " s";
-}
-
 double gigabytes(const bench::FileLine& line) { return static_cast<double>(line.bytes) / 1e9; }
 
 constexpr size_t name_width = 36, column_width = 12;

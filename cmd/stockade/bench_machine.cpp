@@ -150,6 +150,13 @@ std::string figure(double value) {
   return fmt::format("{:.{}f}", value, value >= 0.9995 ? 2 : 3);
 }
 
+std::string time_text(double seconds) {
+  if (seconds < 0.9995e-6) return figure(seconds * 1e9) + " ns";
+  if (seconds < 0.9995e-3) return figure(seconds * 1e6) + " us";
+  if (seconds < 0.9995) return figure(seconds * 1e3) + " ms";
+  return figure(seconds) + " s";
+}
+
 nlohmann::ordered_json or_null(double value) {
   return value > 0 ? nlohmann::ordered_json(value) : nlohmann::ordered_json();
 }

@@ -38,6 +38,8 @@ uint64_t available_memory();
 
 // Three significant digits.
 std::string figure(double value);
+// "1.23 ms"
+std::string time_text(double seconds);
 
 // A number of JSON, or null where it is not above 0.
 nlohmann::ordered_json or_null(double value);

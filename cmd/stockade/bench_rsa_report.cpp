@@ -37,6 +37,13 @@ void append_timing(ordered_json& result, const bench::Timing& timing) {
   result["on_core"] = timing.on_core;
 }
 
+// The figure under its name, and beside it NAME_low and NAME_high.
+void append_spread(ordered_json& result, const std::string& name, const bench::RsaSpread& spread) {
+  result[name] = spread.figure;
+  result[name + "_low"] = or_null(spread.low);
+  result[name + "_high"] = spread.high;
+}
+
 }  // namespace
 
 std::string table_text(const bench::RsaTable& table, const bench::RsaSettings& settings) {
@@ -64,9 +71,9 @@ std::string load_text(const bench::RsaLoad& load) {
     out += fmt::format("  {:<{}}", line_name(line.contender, load.threads), 2 * name_width - 2);
     if (line.reason.empty()) {
       const std::string ratio = line.ratio > 0 ? figure(line.ratio) + "x" : "";
-      out += fmt::format("{:>{}.0f}{:>{}}", line.per_second, figure_width, ratio, ratio_width);
+      out += fmt::format("{:>{}.0f}{:>{}}", line.per_second.figure, figure_width, ratio, ratio_width);
       for (const std::string& text :
-           {milliseconds(line.median_seconds), milliseconds(line.p99_seconds), figure(line.mean_batch)}) {
+           {milliseconds(line.median_seconds.figure), milliseconds(line.p99_seconds.figure), figure(line.mean_batch)}) {
         out += fmt::format("{:>{}}", text, figure_width);
       }
     } else {
@@ -86,7 +93,7 @@ std::string keys_text(const bench::RsaKeyTable& table) {
     out += fmt::format("  {:<{}}{:>{}}", fmt::format("{}, {}", line.operation, line.contender), name_width - 2,
                        line.runs, figure_width);
     for (const std::string& text :
-         {milliseconds(line.median_seconds), milliseconds(line.p90_seconds), figure(line.ratio) + "x"}) {
+         {milliseconds(line.seconds.figure), milliseconds(line.p90_seconds), figure(line.ratio) + "x"}) {
       out += fmt::format("{:>{}}", text, figure_width);
     }
     out += '\n';
@@ -148,19 +155,16 @@ void append_json(ordered_json& results, const bench::RsaTable& table) {
 
 void append_json(ordered_json& results, const bench::RsaLoad& load) {
   for (const bench::RsaLoadLine& line : load.lines) {
-    ordered_json result{{"bits", load.bits},
-                        {"operation", "sign"},
-                        {"contender", line.contender},
-                        {"threads", load.threads},
-                        {"clients", load.clients},
-                        {"arrivals_per_second", or_null(load.arrivals_per_second)},
-                        {"measured", line.reason.empty()}};
+    ordered_json result{{"bits", load.bits},           {"operation", "sign"},
+                        {"contender", line.contender}, {"threads", load.threads},
+                        {"clients", load.clients},     {"arrivals_per_second", or_null(load.arrivals_per_second)},
+                        {"arrivals", load.arrivals},   {"measured", line.reason.empty()}};
     if (line.reason.empty()) {
       result["requests"] = line.requests;
-      result["operations_per_second"] = line.per_second;
+      append_spread(result, "operations_per_second", line.per_second);
       result["ratio_to_openssl"] = or_null(line.ratio);
-      result["latency_seconds_median"] = line.median_seconds;
-      result["latency_seconds_p99"] = line.p99_seconds;
+      append_spread(result, "latency_seconds_median", line.median_seconds);
+      append_spread(result, "latency_seconds_p99", line.p99_seconds);
       result["mean_batch"] = line.mean_batch;
     } else {
       result["reason"] = line.reason;
@@ -175,7 +179,9 @@ void append_json(ordered_json& results, const bench::RsaKeyTable& table) {
                        {"operation", line.operation},
                        {"contender", line.contender},
                        {"runs", line.runs},
-                       {"seconds_median", line.median_seconds},
+                       {"seconds_median", line.seconds.figure},
+                       {"seconds_low", line.seconds.low},
+                       {"seconds_high", line.seconds.high},
                        {"seconds_p90", line.p90_seconds},
                        {"ratio_to_openssl", line.ratio}});
   }

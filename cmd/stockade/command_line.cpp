@@ -163,7 +163,8 @@ const Command& Command::chosen() const {
   return *this;
 }
 
-void Command::declare_named(int argc, const char* const* argv) {
+void Command::declare_named(int argc, char** argv) {
+  if (other_program_) return other_program_(argv);
   if (declare_) declare_(*this);
   for (int i = 1; i < argc; ++i) {
     for (const auto& command : commands_) {

@@ -36,6 +36,9 @@ class Command {
   void operands(const char* group, const char* name, std::vector<std::string>& values, const char* description);
   void flag(const char* group, const char* names, bool& value, const char* description);
 
+  // Another program does this: its words, the command first, are not read here. `run` does not return.
+  void other_program(std::function<void(char** argv)> run) { other_program_ = std::move(run); }
+
   // The end of its help.
   void footer(const std::string& text);
   // What the command does, once the whole line has been read. A command without one needs a further word.
@@ -47,9 +50,10 @@ class Command {
   // The command that the line names: this one or one below.
   const Command& chosen() const;
   std::string help() const;
-  void declare_named(int argc, const char* const* argv);
+  void declare_named(int argc, char** argv);
 
   std::function<void(Command&)> declare_;
+  std::function<void(char**)> other_program_;
   std::function<void()> action_;
   CLI::App* app_;
   std::string usage_;

@@ -13,6 +13,7 @@ namespace stockade::cmd {
 enum class Exit : int {
   ok = 0,
   io = 1,            // a read, write, permission or memory failure, or another job's journal
+  regression = 1,    // bench compare, which has no other use for 1
   usage = 2,         // the command line, the key or the input cannot be what was meant
   corrupt = 3,       // bad tag, bad padding, truncated ciphertext or no Stockade file at all
   no_key = 4,        // no matching key or wrong passphrase

@@ -56,6 +56,7 @@ void run(int argc, char** argv) {
   add_info(line);
   add_bench(line);
   add_tune(line);
+  add_report(line);
   line.run(argc, argv);
   warn_of_profile();
 }

@@ -20,6 +20,8 @@ void add_rsa(Command& root);
 void add_info(Command& root);
 void add_bench(Command& root);
 void add_tune(Command& root);
+void add_bench_compare(Command& bench);
+void add_report(Command& root);
 void add_bench_file(Command& bench);
 void add_bench_studies(Command& bench);
 

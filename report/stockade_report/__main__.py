@@ -8,12 +8,11 @@ import tempfile
 
 from . import reader
 
-EPILOG = """exit status: 0 done, and for compare no regression; 1 a file cannot be used, or there is a regression;
-2 the command line is wrong"""
+EPILOG = "exit status: 0 done; 1 a file cannot be used; 2 the command line is wrong"
 
 
 def _fail(text):
-    print(f"stockade_report: error: {text}", file=sys.stderr)
+    print(f"stockade-report: error: {text}", file=sys.stderr)
     return 1
 
 
@@ -31,8 +30,23 @@ def _write(path, content):
         raise
 
 
+def _read(paths):
+    """The runs of these files, but for those of kinds that are not drawn, which are named."""
+    runs = []
+    for path in paths:
+        try:
+            runs.append(reader.read(path))
+        except reader.UnknownSchema as error:
+            if len(paths) == 1:
+                raise
+            print(f"stockade-report: note: left out: {error}", file=sys.stderr)
+    if not runs:
+        raise reader.Refused("none of the files is of a kind that is drawn")
+    return runs
+
+
 def _page(options):
-    runs = [reader.read(path) for path in options.results]
+    runs = _read(options.results)
     # Only the page needs matplotlib.
     from . import page, pictures
 
@@ -48,14 +62,6 @@ def _page(options):
     return 0
 
 
-def _compare(options):
-    from . import compare
-
-    result = compare.compare(reader.read(options.before), reader.read(options.after), options.drift / 100)
-    sys.stdout.write(compare.text(result))
-    return 1 if result.regressions else 0
-
-
 def _collect(options):
     from . import collect
 
@@ -67,20 +73,28 @@ def _collect(options):
     )
 
 
-def _per_cent(text):
-    value = float(text)
-    if not 0 <= value <= 1000:
-        raise argparse.ArgumentTypeError("not within 0 and 1000")
-    return value
+def _benchmarks(options):
+    from . import benchmarks
+
+    page = pathlib.Path(options.page)
+    text = page.read_text(encoding="utf-8")
+    # The page lies in docs/, and results are named from the folder above.
+    wanted = benchmarks.rewritten(text, _read(options.results), page.resolve().parent.parent)
+    if wanted == text:
+        return 0
+    if options.check:
+        return _fail(f"{page}: not what the results say; 'make benchmarks' makes it so")
+    _write(page, wanted)
+    return 0
 
 
 def _parser_of_page():
     parser = argparse.ArgumentParser(
-        prog="python3 -m stockade_report",
+        prog="stockade-report",
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        description="Makes one HTML page of what 'stockade bench ... --json' has printed. Further commands: 'compare' "
-        "for two results, 'collect' to run every benchmark; each has --help.",
+        description="Makes one HTML page of what 'stockade bench ... --json' has printed. Further commands: 'collect' "
+        "runs every benchmark, 'benchmarks' brings docs/benchmarks.md up to date; each has --help.",
     )
     parser.add_argument("results", nargs="+", metavar="RESULTS.json")
     parser.add_argument("-o", "--output", required=True, metavar="PAGE.html", help="the page; replaced if it is there")
@@ -89,29 +103,9 @@ def _parser_of_page():
     return parser
 
 
-def _parser_of_compare():
-    parser = argparse.ArgumentParser(
-        prog="python3 -m stockade_report compare",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        description="Says which times of one run differ from those of another by more than both runs' spread explains.",
-    )
-    parser.add_argument("before", metavar="A.json")
-    parser.add_argument("after", metavar="B.json")
-    parser.add_argument(
-        "--drift",
-        type=_per_cent,
-        default=5.0,
-        metavar="PERCENT",
-        help="changes up to this never count, for machines drift between runs; default 5",
-    )
-    parser.set_defaults(run=_compare)
-    return parser
-
-
 def _parser_of_collect():
     parser = argparse.ArgumentParser(
-        prog="python3 -m stockade_report collect",
+        prog="stockade-report collect",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         description="Runs every benchmark that this machine can run; writes FOLDER/MACHINE-WHAT.json for each.",
     )
@@ -125,7 +119,21 @@ def _parser_of_collect():
     return parser
 
 
-PARSERS = {"compare": _parser_of_compare, "collect": _parser_of_collect}
+def _parser_of_benchmarks():
+    parser = argparse.ArgumentParser(
+        prog="stockade-report benchmarks",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        description="Brings the tables of a page to what the results say; the text between them stays.",
+    )
+    parser.add_argument("results", nargs="+", metavar="MACHINE-WHAT.json")
+    parser.add_argument("--page", required=True, metavar="PAGE.md")
+    parser.add_argument("--check", action="store_true", help="change nothing; exit status 1 if there is a difference")
+    parser.set_defaults(run=_benchmarks)
+    return parser
+
+
+PARSERS = {"collect": _parser_of_collect, "benchmarks": _parser_of_benchmarks}
 
 
 def main(arguments=None):

@@ -46,19 +46,39 @@ def commit_of(folder):
     return f"{commit} with changes" if commit and changed else commit
 
 
+def _skip(what, reason):
+    print(f"{what}: skipped, {reason}", file=sys.stderr)
+
+
+def _knows(program, arguments):
+    """Whether the program has this benchmark, with all of these options."""
+    done = subprocess.run([str(program), *arguments[:2], "--help"], capture_output=True, text=True, check=False)
+    # The help of an unknown command is that of the one above it.
+    wanted = [f"usage: stockade {' '.join(arguments[:2])} ", *(word for word in arguments if word.startswith("--"))]
+    return done.returncode == 0 and all(text in done.stdout for text in wanted)
+
+
 def _mpi(program, quick):
     """The command over MPI with as many ranks as there are cores, or None where it cannot run."""
     command, launcher = pathlib.Path(program).with_name("stockade-mpi"), shutil.which("mpirun")
-    if not command.exists() or launcher is None:
-        return None
+    if not command.exists():
+        return _skip("mpi", f"there is no {command}")
+    if launcher is None:
+        return _skip("mpi", "there is no mpirun")
     ranks = len(os.sched_getaffinity(0))
     return [launcher, "-n", str(ranks), str(command), "bench", "--json", *(["--quick"] if quick else [])]
 
 
-def _commands(program, quick):
+def _commands(program, quick, only):
+    """What each benchmark is called, and its command; of those that are wanted and that the program has."""
     for name, arguments in BENCHMARKS:
-        yield name, [str(program), *arguments, "--json", *(["--quick"] if quick else [])]
-    mpi = _mpi(program, quick)
+        if only and name not in only:
+            continue
+        if _knows(program, arguments):
+            yield name, [str(program), *arguments, "--json", *(["--quick"] if quick else [])]
+        else:
+            _skip(name, f"{pathlib.Path(program).name} has no '{' '.join(arguments)}'")
+    mpi = _mpi(program, quick) if not only or "mpi" in only else None
     if mpi:
         yield "mpi", mpi
 
@@ -103,13 +123,15 @@ def machine_name(json_value):
 
 
 def collect(program, folder, quick, commit, only=(), name=None):
-    """Writes FOLDER/MACHINE-WHAT.json for each benchmark. True if none failed."""
+    """Writes FOLDER/MACHINE-WHAT.json for each benchmark that there is. True if none failed."""
+    names = [*(name for name, _ in BENCHMARKS), "mpi"]
+    for what in only:
+        if what not in names:
+            raise Refused(f"there is no benchmark '{what}': there are {', '.join(names)}")
     folder = pathlib.Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     good = True
-    for what, command in _commands(program, quick):
-        if only and what not in only:
-            continue
+    for what, command in _commands(program, quick, only):
         print(f"{what}: {_shown(command)}", file=sys.stderr, flush=True)
         environment = {**os.environ, **MPI_ENVIRONMENT} if what in ("mpi", "studies") else None
         done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False, env=environment)

@@ -14,7 +14,8 @@ def disturbance(run):
 
 def facts(run):
     """Machine, GPUs, date and commit of a run."""
-    parts = [f"{run.machine['cpu']}, {run.machine['cores']} cores"]
+    cores = run.machine["cores"]
+    parts = [f"{run.machine['cpu']}, {cores} core{'s' if cores != 1 else ''}"]
     gpus = sorted({gpu.get("name", "") for gpu in run.json.get("gpus", []) if isinstance(gpu, dict)})
     if gpus:
         parts.append(", ".join(gpus))

@@ -7,6 +7,7 @@ import re
 def size_text(count):
     """1024: "1 KiB"; 1000: "1 KB"; other numbers of bytes as they are."""
     for unit, name in (
+        (1 << 40, "TiB"),
         (1 << 30, "GiB"),
         (1 << 20, "MiB"),
         (1 << 10, "KiB"),
@@ -59,11 +60,6 @@ def operation_text(cipher, operation, streams=1):
 
 def threads_text(name, threads):
     return f"{name}, {threads} threads" if threads > 1 else name
-
-
-def axes_text(axes):
-    """("cipher", "aes-128-ctr"), ("threads", 2): "cipher aes-128-ctr, threads 2"."""
-    return ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in axes if value != "")
 
 
 def slug(text):

@@ -1,6 +1,6 @@
 """Result files, read strictly: what is damaged, unknown or newer is refused with the place where it is wrong.
 
-bench/README.md describes the files. A `Run` is one of them; `measurements` are its figures in one form for all kinds.
+bench/README.md describes the files. A `Run` is one of them.
 """
 
 import json
@@ -17,15 +17,8 @@ class Refused(Exception):
     """A file that cannot be used; the text says which and why."""
 
 
-@dataclass(frozen=True)
-class Measurement:
-    """One time with its spread. `axes` tells it from all others of its run."""
-
-    axes: tuple  # of (name, value)
-    seconds: float
-    low: float = 0.0  # the fastest and the slowest round; 0 where the run has no spread
-    high: float = 0.0
-    rounds: int = 0
+class UnknownSchema(Refused):
+    """The file is Stockade's, but not of a kind that is drawn."""
 
 
 @dataclass
@@ -231,6 +224,15 @@ OPTIONAL = {
     "numbers": _count,
     "cpu_seconds_per_gigabyte": _positive_or_null,
     "speedup_over_one_thread": _positive_or_null,
+    "arrivals": _text,
+    # Files of earlier commits have no spread of keys and of the queue.
+    "seconds_low": _positive,
+    "seconds_high": _positive,
+    **{
+        f"{figure}_{end}": _positive_or_null
+        for figure in ("operations_per_second", "latency_seconds_median", "latency_seconds_p99")
+        for end in ("low", "high")
+    },
 }
 PART = {
     "row": _text,
@@ -268,7 +270,7 @@ KEYS = {
     "aes": ("cipher", "operation", "streams", "message_bytes", "contender", "threads"),
     "gpu": ("question", "title", "cipher", "operation", "form", "gpus", "message_bytes"),
     "rsa": ("bits", "operation", "contender", "threads", "batch"),
-    "rsa-queue": ("bits", "operation", "contender", "threads", "clients", "arrivals_per_second"),
+    "rsa-queue": ("bits", "operation", "contender", "threads", "clients", "arrivals", "arrivals_per_second"),
     "rsa-keys": ("bits", "operation", "contender"),
     "rsa-ablation": ("layers", "threads"),
     "file": ("question", "point", "contender", "threads"),
@@ -334,7 +336,10 @@ def _family(check, json_value):
     match = re.fullmatch(r"stockade-bench-([a-z]+)/([1-9][0-9]{0,5})", schema)
     if not match or match[1] not in SCHEMAS:
         known = ", ".join(f"stockade-bench-{name}/{version}" for name, version in SCHEMAS.items())
-        check.fail(f"unknown schema '{schema}'; this tool reads {known}")
+        # Of a kind that is known the version is wrong.
+        other = re.fullmatch(r"stockade-([a-z-]+)/[1-9][0-9]*", schema)
+        error = UnknownSchema if other and other[1].removeprefix("bench-") not in SCHEMAS else Refused
+        raise error(f"{check.path}: unknown schema '{schema}'; this tool reads {known}")
     if int(match[2]) > SCHEMAS[match[1]]:
         check.fail(
             f"schema '{schema}' is newer than this tool, which reads version {SCHEMAS[match[1]]}: "
@@ -448,27 +453,3 @@ def read(path):
     if kind == "studies":
         _check_studies(check, run)
     return run
-
-
-def measurements(run):
-    """The times of a run, in the order of the file."""
-    rounds = run.json["settings"].get("rounds", 0)
-    found = []
-    for result in run.measured:
-        axes = axes_of(run.kind, result)
-        if run.kind == "rsa-queue":
-            found.append(Measurement(axes, result["latency_seconds_median"]))
-        elif run.kind == "rsa-keys":
-            found.append(Measurement(axes, result["seconds_median"]))
-        else:
-            count = result.get("samples", rounds)
-            found.append(
-                Measurement(
-                    axes,
-                    result["seconds_median"],
-                    result["seconds_low"],
-                    result["seconds_high"],
-                    count if _count(count) else 0,
-                )
-            )
-    return found

@@ -37,6 +37,10 @@ def times(seconds, spread=0.02):
     return {"seconds_median": seconds, "seconds_low": seconds * (1 - spread), "seconds_high": seconds * (1 + spread)}
 
 
+def spread(name, value):
+    return {name: value, f"{name}_low": value * 0.98, f"{name}_high": value * 1.02}
+
+
 def aes():
     results = []
     for cipher, operation, streams in (
@@ -205,12 +209,13 @@ def rsa_queue():
                     "threads": 2,
                     "clients": clients,
                     "arrivals_per_second": None,
+                    "arrivals": "",
                     "measured": True,
                     "requests": 300,
-                    "operations_per_second": rate,
+                    **spread("operations_per_second", rate),
                     "ratio_to_openssl": rate / 1000,
-                    "latency_seconds_median": clients / rate,
-                    "latency_seconds_p99": 3 * clients / rate,
+                    **spread("latency_seconds_median", clients / rate),
+                    **spread("latency_seconds_p99", 3 * clients / rate),
                     "mean_batch": 1.0,
                 }
             )
@@ -222,6 +227,7 @@ def rsa_queue():
             "threads": 2,
             "clients": 0,
             "arrivals_per_second": 900.0,
+            "arrivals": "90% of ifma",
             "measured": False,
             "reason": "slower than requests come",
         }
@@ -236,7 +242,7 @@ def rsa_keys():
             "operation": operation,
             "contender": contender,
             "runs": 51,
-            "seconds_median": seconds,
+            **times(seconds),
             "seconds_p90": seconds * 2,
             "ratio_to_openssl": 0.1 / seconds,
         }

@@ -11,6 +11,9 @@ from stockade_report.__main__ import main
 # Prints the result of each kind that the command line asks for; GPUs are not there.
 FAKE = """#!/bin/sh
 case "$*" in
+  "bench studies --help") echo "usage: stockade bench {studies} ..." ;;
+  "bench rsa --help") echo "usage: stockade bench rsa [OPTION ...] {rsa_options}" ;;
+  *--help) echo "usage: stockade $1 $2 [OPTION ...] --engine NAME" ;;
   *cuda*) exit {gpu} ;;
   *--ablation*) cat {folder}/rsa-ablation.json ;;
   *--queue*) cat {folder}/rsa-queue.json ;;
@@ -24,7 +27,7 @@ esac
 """
 
 
-def fake(tmp_path, gpu=5, **damaged):
+def fake(tmp_path, gpu=5, rsa_options="--ablation --queue --keys", studies=None, **damaged):
     folder = tmp_path / "prints"
     folder.mkdir()
     for kind, make in results.KINDS.items():
@@ -32,7 +35,8 @@ def fake(tmp_path, gpu=5, **damaged):
         del value["collected"]
         results.write(folder, kind, damaged.get(kind, value))
     program = folder / "stockade"
-    program.write_text(FAKE.format(folder=folder, gpu=gpu), encoding="utf-8")
+    studies = studies or ("studies" if "studies" in results.KINDS else "aes")
+    program.write_text(FAKE.format(folder=folder, gpu=gpu, rsa_options=rsa_options, studies=studies), encoding="utf-8")
     program.chmod(program.stat().st_mode | stat.S_IXUSR)
     return program
 
@@ -86,6 +90,48 @@ def test_what_fails_is_told_and_leaves_the_old_file(tmp_path, capsys):
     assert not (out / "box-aes.json").exists()
     assert (out / "box-file.json").exists()
     assert not [p for p in out.iterdir() if p.name.startswith(".")]
+
+
+def test_what_the_program_does_not_have_is_skipped(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    out = tmp_path / "results"
+    program = fake(tmp_path, rsa_options="--ablation", studies="aes")
+    assert main(["collect", "--stockade", str(program), "-o", str(out), "--commit", "", "--name", "box"]) == 0
+    err = capsys.readouterr().err
+    assert "studies: skipped, stockade has no 'bench studies'" in err
+    assert "rsa-queue: skipped, stockade has no 'bench rsa --queue'" in err and "rsa-keys: skipped" in err
+    assert "gpu: not on this machine" in err
+    assert "mpi: skipped, there is no " in err
+    assert sorted(p.name for p in out.iterdir()) == [
+        f"box-{kind}.json" for kind in ("aes", "file", "rsa-ablation", "rsa")
+    ]
+    # What was not asked for is not spoken of.
+    assert main(["collect", "--stockade", str(program), "-o", str(out), "--commit", "", "--only", "aes"]) == 0
+    assert "skipped" not in capsys.readouterr().err
+
+
+def test_ranks_where_there_is_mpi(tmp_path, monkeypatch):
+    program = fake(tmp_path)
+    # Started as `mpirun -n N stockade-mpi bench --json`.
+    for name, text in (
+        ("mpirun", "#!/bin/sh\nshift 2\nexec \"$@\"\n"),
+        ("stockade-mpi", f"#!/bin/sh\ncat {tmp_path}/prints/mpi.json\n"),
+    ):
+        other = program.with_name(name)
+        other.write_text(text, encoding="utf-8")
+        other.chmod(0o755)
+    monkeypatch.setattr("shutil.which", lambda name: str(program.with_name(name)))
+    out = tmp_path / "results"
+    assert main(["collect", "--stockade", str(program), "-o", str(out), "--commit", "", "--only", "mpi"]) == 0
+    run = reader.read(out / "test-cpu-co-4-mpi.json")
+    assert run.command.startswith("mpirun -n ") and run.command.endswith(" stockade-mpi bench --json")
+
+
+def test_a_benchmark_that_nobody_knows(tmp_path, capsys):
+    program, out = fake(tmp_path), tmp_path / "results"
+    assert main(["collect", "--stockade", str(program), "-o", str(out), "--commit", "", "--only", "aes", "rsq"]) == 1
+    assert "no benchmark 'rsq': there are aes, rsa" in capsys.readouterr().err
+    assert not out.exists()
 
 
 def test_a_program_that_is_not_there(tmp_path, capsys):

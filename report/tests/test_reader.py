@@ -17,7 +17,7 @@ def test_reads_every_kind(tmp_path, kind):
     assert run.commit == "abcdef012345"
     assert run.command == "stockade bench test --json"
     assert len(run.results) == len(value["ablation"]["layers"] if kind == "rsa-ablation" else value["results"])
-    assert len(reader.measurements(run)) == len(run.measured) > 0
+    assert len(run.measured) > 0
 
 
 def test_commit_may_be_unknown(tmp_path):
@@ -30,15 +30,30 @@ def test_commit_may_be_unknown(tmp_path):
 def test_what_was_not_measured_is_kept_apart(tmp_path):
     run = reader.read(results.write(tmp_path, "a", results.aes()))
     assert len(run.results) == len(run.measured) + 1
-    assert all(m.axes != reader.axes_of("aes", run.results[-1]) for m in reader.measurements(run))
+    assert run.results[-1] not in run.measured
 
 
-def test_rounds_and_spread_come_from_the_file(tmp_path):
+def test_share_on_core_is_that_of_the_file(tmp_path):
     run = reader.read(results.write(tmp_path, "a", results.aes()))
-    first = reader.measurements(run)[0]
-    assert first.rounds == 7
-    assert first.low < first.seconds < first.high
     assert 0.99 < run.share_on_core() < 1
+
+
+def test_files_of_earlier_commits_have_no_spread_of_keys_and_of_the_queue(tmp_path):
+    for make in (results.rsa_keys, results.rsa_queue):
+        value = make()
+        for result in value["results"]:
+            for name in [name for name in result if name == "arrivals" or name.endswith(("_low", "_high"))]:
+                del result[name]
+        assert len(reader.read(results.write(tmp_path, "old", value)).measured) > 0
+
+
+@pytest.mark.parametrize(
+    "make, name", [(results.rsa_keys, "seconds_low"), (results.rsa_queue, "latency_seconds_p99_high")]
+)
+def test_a_spread_that_is_there_is_checked(tmp_path, make, name):
+    value = make()
+    value["results"][0][name] = "fast"
+    assert f"'{name}'" in refused(tmp_path, value)
 
 
 def refused(tmp_path, value):
