@@ -73,6 +73,7 @@ std::vector<Timing> measure(const std::vector<Work>& contenders, const Schedule&
       // Nobody always follows the same neighbour out of the first place.
       const size_t i = (turn + round) % count;
       if (timings[i].iterations == 0) continue;
+      if (schedule.before_sample) schedule.before_sample(i);
       const Sample sample = time(contenders[i], timings[i].iterations);
       seconds[i].push_back(sample.seconds / static_cast<double>(timings[i].iterations));
       on_core[i].push_back(std::min(1.0, sample.thread_seconds / sample.seconds));

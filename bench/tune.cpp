@@ -1,5 +1,7 @@
 #include "tune.h"
 
+#include <time.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -15,8 +17,8 @@ namespace {
 constexpr double hopeless = 1.6;
 // A candidate that was so much slower is not tried at all at shorter lengths, where what it costs to begin weighs more.
 constexpr double out_of_the_question = 4;
-// Where the better of two ways changes is looked for until it is known to so much.
-constexpr double near_enough = 1.15;
+// Workers of a team wait for more work for about so long, awake and in the way of whoever is measured next.
+constexpr timespec until_asleep = {0, 5'000'000};
 // Times that a noisy point is measured anew, each time twice as long.
 constexpr uint32_t most_repeats = 2;
 
@@ -35,13 +37,42 @@ bool does_as_well(const tune::Choice& choice, const TuneOutcome& outcome) {
   return alike(choice, outcome.next) && outcome.score < near * outcome.next_score;
 }
 
+// What runs on one thread does not find the team of the one before awake, and a team of another size is there before the clock
+// runs: OpenMP ends threads that a team does not need, and makes them again for the next.
+class Turns {
+ public:
+  // Null: whatever the experience in force says.
+  Turns(TuneWork& work, uint64_t length, std::vector<const tune::Choice*> choices)
+      : work_(work), length_(length), choices_(std::move(choices)) {}
+
+  std::vector<Timing> measure(Schedule schedule) {
+    std::vector<Work> works;
+    for (const tune::Choice* choice : choices_) {
+      works.push_back([this, choice](uint64_t times) { work_.run(length_, choice, times); });
+    }
+    schedule.before_sample = [this](size_t i) { prepare(choices_[i]); };
+    return bench::measure(works, schedule);
+  }
+
+ private:
+  void prepare(const tune::Choice* choice) {
+    const bool alone = choice == nullptr || choice->runner == tune::Runner::serial;
+    if (alone && after_a_team_) nanosleep(&until_asleep, nullptr);
+    work_.run(length_, choice, 1);
+    after_a_team_ = choice == nullptr || choice->runner != tune::Runner::serial;
+  }
+
+  TuneWork& work_;
+  const uint64_t length_;
+  const std::vector<const tune::Choice*> choices_;
+  bool after_a_team_ = true;
+};
+
 std::vector<Timing> measure_choices(TuneWork& work, uint64_t length, const std::vector<tune::Choice>& choices,
                                     const Schedule& schedule) {
-  std::vector<Work> works;
-  for (const tune::Choice& choice : choices) {
-    works.push_back([&work, &choice, length](uint64_t times) { work.run(length, &choice, times); });
-  }
-  return measure(works, schedule);
+  std::vector<const tune::Choice*> all;
+  for (const tune::Choice& choice : choices) all.push_back(&choice);
+  return Turns(work, length, std::move(all)).measure(schedule);
 }
 
 // The candidates that a short look leaves.
@@ -102,7 +133,6 @@ class Tuning {
       take(*work, {subject.operation, subject.bits, *length});
     }
     point_share_ = share_ / 2;
-    if (!work->divides()) return;
     // What was out of the question further down may be the better one between.
     excluded_.clear();
     for (size_t i = 0; i + 1 < subject.lengths.size(); ++i)
@@ -113,7 +143,7 @@ class Tuning {
   void divide(TuneWork& work, const TuneSubject& subject, uint64_t low, uint64_t high) {
     const double ratio = static_cast<double>(high) / static_cast<double>(low);
     const TuneOutcome &first = found_.at(low), &last = found_.at(high);
-    if (ratio <= near_enough || alike(first.best, last.best)) return;
+    if (ratio <= work.near_enough() || alike(first.best, last.best)) return;
     if (does_as_well(first.best, last) && does_as_well(last.best, first)) return;
     // Whole blocks, and lines of the caches.
     auto middle = static_cast<uint64_t>(static_cast<double>(low) * std::sqrt(ratio));
@@ -267,11 +297,9 @@ TuneCheck check_point(TuneWork& work, const TunePoint& point, const Schedule& sc
   work.prepare(point.length);
   std::vector<tune::Choice> none;
   const std::vector<tune::Choice> ways = promising(work, point.length, work.candidates(point.length), schedule, none);
-  std::vector<Work> works{[&](uint64_t times) { work.run(point.length, nullptr, times); }};
-  for (const tune::Choice& way : ways) {
-    works.push_back([&work, &way, &point](uint64_t times) { work.run(point.length, &way, times); });
-  }
-  const std::vector<Timing> timings = measure(works, schedule);
+  std::vector<const tune::Choice*> all{nullptr};
+  for (const tune::Choice& way : ways) all.push_back(&way);
+  const std::vector<Timing> timings = Turns(work, point.length, all).measure(schedule);
   TuneCheck check{point, 0, {}, 0, 0, 0, 0, true};
   const double amount = work.amount(point.length);
   const bool bytes = counts_bytes(point.operation);
@@ -294,7 +322,7 @@ TuneCheck check_point(TuneWork& work, const TunePoint& point, const Schedule& sc
     Schedule longer = schedule;
     longer.rounds = 2 * schedule.rounds + 1;
     longer.sample_seconds = 2 * schedule.sample_seconds;
-    const std::vector<Timing> two = measure({works[0], works[best]}, longer);
+    const std::vector<Timing> two = Turns(work, point.length, {nullptr, all[best]}).measure(longer);
     check.automatic = score_of(amount, two[0].seconds, bytes);
     check.best_score = score_of(amount, two[1].seconds, bytes);
     check.ratio = two[1].seconds / two[0].seconds;

@@ -60,14 +60,8 @@ class OnGpu : public TuneWork {
         cpu_(make_engine("auto", settings.threads)),
         row_(name_of_gpu(settings.devices[0]).c_str()) {}
 
-  // Where there is a workspace the shape is the same for all lengths (engine/device.cpp).
-  std::vector<uint64_t> lengths() const override {
-    if (!follows_length()) return {longest_};
-    return tune_grid(64, longest_, settings_.full ? 4 : 16);
-  }
-  std::vector<uint64_t> other_lengths() const override {
-    return tune_off_grid(follows_length() ? 64 : uint64_t{16} << 20, longest_, 16);
-  }
+  std::vector<uint64_t> lengths() const override { return tune_grid(64, longest_, 4); }
+  std::vector<uint64_t> other_lengths() const override { return tune_off_grid(64, longest_, settings_.full ? 4 : 16); }
 
   // Threads of a block in steps of 32, as far as they are asked for, blocks of a thread, blocks of a multiprocessor. First what
   // is built in, which a better one must beat.
@@ -124,13 +118,9 @@ class OnGpu : public TuneWork {
     card_->wait();
   }
 
-  // Shapes have no order in which one is better from some length on.
-  bool divides() const override { return false; }
+  double near_enough() const override { return settings_.full ? 1.5 : 4; }
 
  private:
-  bool follows_length() const {
-    return operation_ == Operation::gpu_ctr || operation_ == Operation::gpu_ecb || operation_ == Operation::gpu_gcm;
-  }
   uint32_t step(uint32_t threads, uint32_t each) const {
     if (settings_.full) return 32;
     return each > 1 ? 256 : threads < 256 ? 64 : 128;
@@ -169,9 +159,9 @@ class FromHost : public TuneWork {
         cuda_(make_gpu_engine("cuda", settings.threads, settings.devices)),
         row_(name_of_gpu(settings.devices[0]).c_str()) {}
 
-  std::vector<uint64_t> lengths() const override { return tune_grid(uint64_t{1} << 20, longest_, 16); }
+  std::vector<uint64_t> lengths() const override { return tune_grid(uint64_t{1} << 20, longest_, 4); }
   std::vector<uint64_t> other_lengths() const override { return tune_off_grid(uint64_t{1} << 20, longest_, 16); }
-  bool divides() const override { return false; }
+  double near_enough() const override { return 2; }
 
   std::vector<Choice> candidates(uint64_t) const override {
     std::vector<Choice> all;

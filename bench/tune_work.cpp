@@ -350,7 +350,8 @@ class Rsa : public Planned {
   }
   std::vector<uint64_t> other_lengths() const override {
     std::vector<uint64_t> lengths;
-    for (uint64_t count = 9; count < most(); count = count * 5 / 3) lengths.push_back(count);
+    for (uint64_t count = 17; count < most(); count = count * 5 / 3) lengths.push_back(count);
+    if (lengths.empty()) lengths = {3, 5, 11};
     return lengths;
   }
   std::vector<Choice> candidates(uint64_t count) const override {
@@ -387,8 +388,7 @@ class Rsa : public Planned {
     }
   }
   double amount(uint64_t count) const override { return static_cast<double>(count); }
-  // Nothing lies between most of them.
-  bool divides() const override { return false; }
+  double near_enough() const override { return 64; }  // nothing lies between most of them
 
  protected:
   void once(uint64_t count, const stockade_engine* engine) override {

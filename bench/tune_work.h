@@ -23,9 +23,8 @@ class TuneWork {
   virtual void run(uint64_t length, const tune::Choice* choice, uint64_t times) = 0;
   // What a run does: bytes, or operations.
   virtual double amount(uint64_t length) const { return static_cast<double>(length); }
-  // Whether a point between two of the grid whose choices differ is worth measuring: where on the way from one to the other
-  // the better one changes matters for what both can do.
-  virtual bool divides() const { return true; }
+  // Between two lengths whose choices differ the place where they change is looked for until it is known to this factor.
+  virtual double near_enough() const { return 1.15; }
 };
 
 // Null where the operation cannot be had here: there is no GPU, or no room.

@@ -162,12 +162,15 @@ tune::Operation experience_of(stockade_mode mode) {
 
 gpu::Shape known_shape(tune::Operation operation, uint32_t bits, uint64_t length, const char* gpu,
                        const gpu::Shape& otherwise) {
-  gpu::Shape shape = otherwise;
   const tune::Row* const row = tune::find(operation, bits, length, gpu);
-  if (row == nullptr) return shape;
-  if (row->choice.threads != 0) shape.threads = row->choice.threads;
-  if (row->choice.blocks != 0) shape.blocks_per_thread = row->choice.blocks;
-  if (row->choice.per_multiprocessor != 0) shape.blocks_per_multiprocessor = row->choice.per_multiprocessor;
+  return row == nullptr ? otherwise : shape_of(*row, otherwise);
+}
+
+gpu::Shape shape_of(const tune::Row& row, const gpu::Shape& otherwise) {
+  gpu::Shape shape = otherwise;
+  if (row.choice.threads != 0) shape.threads = row.choice.threads;
+  if (row.choice.blocks != 0) shape.blocks_per_thread = row.choice.blocks;
+  if (row.choice.per_multiprocessor != 0) shape.blocks_per_multiprocessor = row.choice.per_multiprocessor;
   return shape;
 }
 

@@ -86,6 +86,8 @@ tune::Operation experience_of(stockade_mode mode);
 gpu::Shape known_shape(tune::Operation operation, uint32_t bits, uint64_t length, const char* gpu,
                        const gpu::Shape& otherwise);
 
+gpu::Shape shape_of(const tune::Row& row, const gpu::Shape& otherwise);
+
 // Of one message, for Crew::gather. Without GPUs in the engine no driver is asked.
 Home home_of(const Engine& engine, const void* in, const void* out, uint64_t length);
 

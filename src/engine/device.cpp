@@ -1,5 +1,7 @@
 #include "engine/device.h"
 
+#include <algorithm>
+
 #include "base/bytes.h"
 #include "base/secret.h"
 #include "engine/handles.h"
@@ -99,19 +101,23 @@ tune::Operation experience_of_kernels(stockade_mode mode) {
   }
 }
 
-// The shape may follow the length only where there is no workspace, for a caller may ask once for the longest of its messages.
 gpu::Shape shape_for(const Site& site, const CipherKey& key, stockade_direction direction, uint64_t length) {
   const aes::GpuOperation operation = operation_of(key.mode, direction);
-  const uint64_t known_by = key.mode == STOCKADE_ECB ? length : UINT64_MAX;
-  return known_shape(experience_of_kernels(key.mode), key.bits, known_by, site.name(),
+  return known_shape(experience_of_kernels(key.mode), key.bits, length, site.name(),
                      aes::default_shape(operation, site.queue().capability, length));
 }
 
 uint64_t workspace_on(const Site& site, const CipherKey& key, stockade_direction direction, uint64_t length,
                       uint64_t unit) {
   if (key.mode == STOCKADE_GCM) return backend().gcm->workspace_bytes(site.queue());
-  return aes::gpu_workspace_bytes(operation_of(key.mode, direction), site.queue(),
-                                  shape_for(site, key, direction, UINT64_MAX), length, unit);
+  const aes::GpuOperation operation = operation_of(key.mode, direction);
+  const gpu::Shape usual = aes::default_shape(operation, site.queue().capability);
+  // Any shape that a shorter message could have is provided for: a caller may ask once for the longest.
+  uint64_t most = aes::gpu_workspace_bytes(operation, site.queue(), usual, length, unit);
+  for (const tune::Row& row : tune::find_all(experience_of_kernels(key.mode), key.bits, site.name())) {
+    most = std::max(most, aes::gpu_workspace_bytes(operation, site.queue(), shape_of(row, usual), length, unit));
+  }
+  return most;
 }
 
 Status launch(const DeviceKey& key, stockade_direction direction, const Site& site, const uint8_t* iv, uint64_t unit,

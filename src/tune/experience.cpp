@@ -197,16 +197,29 @@ const Row* find(Operation operation, uint32_t bits, uint64_t length) {
   return known.built_in.find(operation, bits, length);
 }
 
-const Row* find(Operation operation, uint32_t bits, uint64_t length, std::string_view gpu) {
+namespace {
+
+// The profile that has rows about the operation on such a GPU; null for none.
+const Profile* profile_for(Operation operation, uint32_t bits, std::string_view gpu) {
   if (replaced.load(std::memory_order_acquire)) {
     const Profile* const only = replacement.load(std::memory_order_acquire);
-    return only == nullptr || only->gpu != gpu ? nullptr : only->find(operation, bits, length);
+    return only == nullptr || only->gpu != gpu ? nullptr : only;
   }
   const Experience& known = experience();
-  const Row* const own = known.has_user && known.user.gpu == gpu ? known.user.find(operation, bits, length) : nullptr;
-  if (own != nullptr) return own;
-  const Profile* const others = built_in_for(gpu);
-  return others == nullptr ? nullptr : others->find(operation, bits, length);
+  if (known.has_user && known.user.gpu == gpu && !known.user.find_all(operation, bits).empty()) return &known.user;
+  return built_in_for(gpu);
+}
+
+}  // namespace
+
+const Row* find(Operation operation, uint32_t bits, uint64_t length, std::string_view gpu) {
+  const Profile* const profile = profile_for(operation, bits, gpu);
+  return profile == nullptr ? nullptr : profile->find(operation, bits, length);
+}
+
+std::span<const Row> find_all(Operation operation, uint32_t bits, std::string_view gpu) {
+  const Profile* const profile = profile_for(operation, bits, gpu);
+  return profile == nullptr ? std::span<const Row>() : profile->find_all(operation, bits);
 }
 
 bool prefers_gpus() {

@@ -29,6 +29,8 @@ inline constexpr Choice fall_back{.runner = Runner::threads, .workers = all_work
 const Row* find(Operation operation, uint32_t bits, uint64_t length);
 // The same for a GPU of that name.
 const Row* find(Operation operation, uint32_t bits, uint64_t length, std::string_view gpu);
+// All rows for such a GPU, of whichever profile `find` looks into.
+std::span<const Row> find_all(Operation operation, uint32_t bits, std::string_view gpu);
 // Whether any row has host data done by GPUs.
 bool prefers_gpus();
 

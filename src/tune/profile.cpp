@@ -295,7 +295,7 @@ void write_choice(const Choice& choice, char* text, size_t size) {
   append_number("run", choice.run_bytes);
 }
 
-const Row* Profile::find(Operation operation, uint32_t bits, uint64_t length) const {
+std::span<const Row> Profile::find_all(Operation operation, uint32_t bits) const {
   const Group* nearest = nullptr;
   for (const Group* here = group; here != group + groups; ++here) {
     if (here->operation != operation) continue;
@@ -303,11 +303,15 @@ const Row* Profile::find(Operation operation, uint32_t bits, uint64_t length) co
     nearest = here;
     if (here->bits >= bits) break;
   }
-  if (nearest == nullptr) return nullptr;
-  const Row* const begin = row + nearest->begin;
-  const Row* const behind = std::upper_bound(begin, row + nearest->end, length,
-                                             [](uint64_t value, const Row& entry) { return value < entry.from; });
-  return behind == begin ? nullptr : behind - 1;
+  if (nearest == nullptr) return {};
+  return {row + nearest->begin, row + nearest->end};
+}
+
+const Row* Profile::find(Operation operation, uint32_t bits, uint64_t length) const {
+  const std::span<const Row> all = find_all(operation, bits);
+  const auto behind = std::upper_bound(all.begin(), all.end(), length,
+                                       [](uint64_t value, const Row& entry) { return value < entry.from; });
+  return behind == all.begin() ? nullptr : &*(behind - 1);
 }
 
 namespace {

@@ -129,6 +129,8 @@ struct Profile {
 
   // The row for that length: of the keys' own size, or of the nearest there is. Null: the profile knows nothing about it.
   const Row* find(Operation operation, uint32_t bits, uint64_t length) const;
+  // All rows of that size or the nearest, for any length.
+  std::span<const Row> find_all(Operation operation, uint32_t bits) const;
 };
 
 // Reads all of a profile, whose rows must stand in order: by operation, as in the list above, bits and length. False, and
