@@ -242,12 +242,19 @@ await_end
 
 begin interrupted
 start_job has_slices .in.stk.stockade-journal 2 encrypt -k key --resume in
-# As from a terminal, to the launcher and to all ranks.
+# As from a scheduler, to all ranks.
+signal_ranks TERM
+await_end
+[[ $status != 0 ]] || fail "the run passed for a success"
+grep -q '^stockade: error: interrupted' err || fail "nothing is said of it"
+expect_resumed 2
+
+begin interrupted_launcher
+start_job has_slices .in.stk.stockade-journal 2 encrypt -k key --resume in
+# As from a terminal, to the launcher too, which may end before it has passed on a message or an exit status.
 kill -TERM "$runner"
 signal_ranks TERM
 await_end
-# A launcher may report its own end instead of the ranks'.
-[[ $status != 0 ]] || grep -q '^stockade: error: interrupted' err || fail "the run passed for a success"
 expect_resumed 2
 
 begin another_job
