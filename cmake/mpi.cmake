@@ -73,6 +73,7 @@ function(stockade_add_mpi implementation)
   set(library stockade_mpi_${implementation})
   add_library(${library} STATIC
     src/engine/mpi.cpp
+    src/engine/mpi_leave.cpp
     src/engine/mpi_message.cpp
     src/format/team_file.cpp
     src/format/team_layout.cpp

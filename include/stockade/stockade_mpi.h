@@ -40,7 +40,8 @@ STOCKADE_API stockade_status stockade_mpi_team_create(stockade_mpi_team **team, 
 
 /* For programs that leave MPI to this library: initialises it, unless that has been done, and makes a team of
  * MPI_COMM_WORLD, which is one rank for a program that was not started by mpirun. If it has initialised MPI,
- * stockade_mpi_team_free finalises it. `argc` and `argv` may be null. Errors: as stockade_mpi_team_create. */
+ * stockade_mpi_team_free ends it: with MPI_Finalize, or without where that may never return (MPICH before 4.2 over TCP,
+ * docs/mpi.md); MPI must not be called after it. `argc` and `argv` may be null. Errors: as stockade_mpi_team_create. */
 STOCKADE_API stockade_status stockade_mpi_team_start(stockade_mpi_team **team, int *argc, char ***argv);
 
 /* Collective, before MPI_Finalize; null is allowed. What was made of the team must be freed first. */

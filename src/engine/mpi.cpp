@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "engine/cuda.h"
+#include "engine/mpi_leave.h"
 
 namespace stockade::engine {
 
@@ -66,9 +67,20 @@ uint64_t bit_in_turn(uint64_t bits, uint32_t turn) {
   return bits & (~bits + 1);
 }
 
+// All that the MPI library says of itself.
+const char* library_text() {
+  static const char* const text = [] {
+    static char buffer[MPI_MAX_LIBRARY_VERSION_STRING];
+    int length = 0;
+    return MPI_Get_library_version(buffer, &length) == MPI_SUCCESS ? static_cast<const char*>(buffer) : "";
+  }();
+  return text;
+}
+
 }  // namespace
 
 Team::~Team() {
+  if (finalises_ && leaves()) return;
   if (local_ != MPI_COMM_NULL) MPI_Comm_free(&local_);
   if (communicator_ != MPI_COMM_NULL) MPI_Comm_free(&communicator_);
   if (finalises_) MPI_Finalize();
@@ -79,7 +91,7 @@ Status Team::open(MPI_Comm communicator, uint64_t layout) {
   if (MPI_Initialized(&initialised) != MPI_SUCCESS || MPI_Finalized(&finalised) != MPI_SUCCESS) {
     return STOCKADE_ERROR_MPI;
   }
-  if (initialised == 0 || finalised != 0) return STOCKADE_ERROR_STATE;
+  if (initialised == 0 || finalised != 0 || has_left()) return STOCKADE_ERROR_STATE;
   if (communicator == MPI_COMM_NULL) return STOCKADE_ERROR_ARGUMENT;
   if (MPI_Comm_test_inter(communicator, &between) != MPI_SUCCESS) return STOCKADE_ERROR_MPI;
   if (between != 0) return STOCKADE_ERROR_ARGUMENT;
@@ -104,6 +116,17 @@ Status Team::start(int* argc, char*** argv, uint64_t layout) {
     finalises_ = true;
   }
   return open(MPI_COMM_WORLD, layout);
+}
+
+bool Team::leaves() {
+  // Ranks of one machine have better ways than TCP.
+  if (communicator_ == MPI_COMM_NULL || local_ == MPI_COMM_NULL || local_size_ == size_) return false;
+  Launcher launcher(std::getenv("PMI_FD"));
+  const bool wishes = launcher.there() && may_never_finalise(library_text());
+  int64_t all_wish = wishes ? 1 : 0;
+  if (find_least(&all_wish, 1) != STOCKADE_OK || all_wish == 0) return false;
+  leave(launcher, communicator_);
+  return true;
 }
 
 void Team::abort(int exit_status) {
@@ -280,8 +303,7 @@ Status make_team_engine(Team& team, const char* name, uint32_t threads, Engine& 
 const char* mpi_library() {
   static const char* const text = [] {
     static char buffer[MPI_MAX_LIBRARY_VERSION_STRING];
-    int length = 0;
-    if (MPI_Get_library_version(buffer, &length) != MPI_SUCCESS) return "";
+    std::strcpy(buffer, library_text());
     // Open MPI goes on behind a comma, MPICH on further lines.
     buffer[std::strcspn(buffer, ",\n")] = '\0';
     std::replace(buffer, buffer + std::strlen(buffer), '\t', ' ');

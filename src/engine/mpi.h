@@ -1,5 +1,5 @@
 // A team: the processes of a communicator, as work that many of them do together sees it. The only place that speaks
-// MPI, with engine/mpi_message.cpp. Everything here is compiled once for each MPI library.
+// MPI, with engine/mpi_message.cpp and engine/mpi_leave.cpp. Everything here is compiled once for each MPI library.
 #pragma once
 
 #include <mpi.h>
@@ -73,6 +73,8 @@ class Team {
   Status find_neighbours();
   Status find_least(int64_t* words, int count);
   Status shake_hands(uint64_t layout);
+  // Ends MPI without MPI_Finalize where that may never return. Collective.
+  bool leaves();
 
   MPI_Comm communicator_ = MPI_COMM_NULL, local_ = MPI_COMM_NULL;
   uint32_t rank_ = 0, size_ = 1, local_rank_ = 0, local_size_ = 1;

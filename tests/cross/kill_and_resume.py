@@ -69,7 +69,7 @@ def main():
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
         os.chdir(scratch)
         subprocess.run([stockade, "keygen", "--symmetric", "-q", "-o", "key"], check=True)
-        while kills < wanted:
+        while kills < wanted or (resumed < wanted // 10 and rounds < 100):
             size = random.randrange(80 * MEBIBYTE, 160 * MEBIBYTE)
             pathlib.Path("text").write_bytes(random.randbytes(MEBIBYTE) * (size // MEBIBYTE) + random.randbytes(size % MEBIBYTE))
             jobs = [Job([stockade, "encrypt", "-v", "--resume", "-T", "2", "-k", "key", "-o", "sealed", "text"], environment),

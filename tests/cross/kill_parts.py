@@ -98,7 +98,7 @@ def main():
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
         os.chdir(scratch)
         subprocess.run([stockade, "keygen", "--symmetric", "-q", "-o", "key"], check=True)
-        while kills < wanted:
+        while kills < wanted or (advances < wanted // 20 and rounds < 100):
             size = random.randrange(60 * MEBIBYTE, 120 * MEBIBYTE)
             text = random.randbytes(MEBIBYTE) * (size // MEBIBYTE) + random.randbytes(size % MEBIBYTE)
             pathlib.Path("text").write_bytes(text)

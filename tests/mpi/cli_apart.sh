@@ -24,6 +24,14 @@ trap 'remove_namespaces; rm -rf "$scratch"' EXIT
   echo "no network namespaces for this user"
   exit 77
 }
+# MPICH finds an interface only once it runs, and the kernel says up to a second later that these do.
+for pair in "$first stk$$a" "$second stk$$b"; do
+  read -r namespace interface <<<"$pair"
+  for _ in {1..250}; do
+    [[ $(ip -n "$namespace" -o link show "$interface") == *"state UP"* ]] && break
+    sleep 0.02
+  done
+done
 
 # A remote shell into the namespace that has the address.
 cat >agent <<SCRIPT

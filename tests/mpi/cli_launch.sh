@@ -64,14 +64,15 @@ expect_nothing() {
   [[ -z $left ]] || fail "left behind: $left"
 }
 
-# A script that leaves each rank's process number in `pid.RANK`, and runs stockade-mpi, after `$2` on rank `$1`.
+# A script that leaves each rank's process number in `pid.RANK`, and runs stockade-mpi, after `$2` on rank `$1` or on every
+# one.
 wrap() {
   cat >wrapper <<SCRIPT
 #!/usr/bin/env bash
 rank=\${OMPI_COMM_WORLD_RANK:-\${PMI_RANK:-0}}
 program=$program
 echo \$\$ >"$PWD/pid.\$rank"
-if [[ \$rank == $1 ]]; then
+if [[ $1 == every || \$rank == $1 ]]; then
   $2
 fi
 exec "\$program" "\$@"

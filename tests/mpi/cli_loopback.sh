@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# stockade-mpi with ranks that reach one another by TCP only, and each in a working folder of its own: what is left of two
-# machines where the MPI library finds no way between network namespaces.
+# stockade-mpi with ranks that reach one another by TCP only, and each in a working folder of its own: what is left of
+# several machines where there are no network namespaces.
 #
 # usage: cli_loopback.sh IMPLEMENTATION MPIRUN STOCKADE_MPI STOCKADE
 source "$(dirname "$0")/cli_launch.sh"
