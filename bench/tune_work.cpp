@@ -83,14 +83,13 @@ class Planned : public TuneWork {
 
   void run(uint64_t length, const Choice* choice, uint64_t times) final {
     if (choice == nullptr) return repeat(length, automatic_.get(), times);
-    // No plan asks experience about less; and on a busy machine an automatic engine would rest from teams that lost time.
-    if (length_in_bytes() && length < tune::least_split) {
-      const bool serial = choice->runner == Runner::serial;
-      return repeat(length, serial ? serial_.get() : team(choice->workers), times);
-    }
+    const bool serial = choice->runner == Runner::serial;
+    // No plan asks experience about less.
+    if (length_in_bytes() && length < tune::least_split) return repeat(length, engine_for(*choice), times);
     row_.set(operation_, bits_, *choice);
     const tune::ScopedProfile scoped(row_.profile());
-    repeat(length, automatic_.get(), times);
+    // An automatic engine would rest now and then from a team that has lost time to other programs.
+    repeat(length, serial ? automatic_.get() : engine_for(*choice), times);
   }
 
  protected:
@@ -104,7 +103,9 @@ class Planned : public TuneWork {
   void repeat(uint64_t length, const stockade_engine* engine, uint64_t times) {
     for (; times > 0; --times) once(length, engine);
   }
-  const stockade_engine* team(uint32_t workers) {
+  const stockade_engine* engine_for(const Choice& choice) {
+    if (choice.runner == Runner::serial) return serial_.get();
+    const uint32_t workers = choice.workers;
     if (workers != team_workers_)
       team_ = make_engine("threads", workers == tune::all_workers ? settings_.threads : workers);
     team_workers_ = workers;
@@ -467,6 +468,12 @@ std::vector<uint64_t> tune_off_grid(uint64_t least, uint64_t most, uint64_t fact
 
 std::vector<uint32_t> tune_bits(const TuneSettings& settings, Operation operation) {
   switch (operation) {
+    case Operation::ecb:
+    case Operation::cbc:
+    case Operation::cfb:
+      // The rows of counter mode do.
+      if (!settings.full && !settings.by_name) return {};
+      break;
     case Operation::rsa_private:
     case Operation::rsa_public:
       return settings.full ? std::vector<uint32_t>{2048, 3072, 4096} : std::vector<uint32_t>{2048, 4096};
@@ -475,9 +482,13 @@ std::vector<uint32_t> tune_bits(const TuneSettings& settings, Operation operatio
     case Operation::gpu_pinned:
     case Operation::gpu_staged:
       return {256};
+    case Operation::chunks:
+      if (!settings.full && !settings.by_name) return {256};
+      break;
     default:
-      return settings.full ? std::vector<uint32_t>{128, 192, 256} : std::vector<uint32_t>{128, 256};
+      break;
   }
+  return settings.full ? std::vector<uint32_t>{128, 192, 256} : std::vector<uint32_t>{128, 256};
 }
 
 std::unique_ptr<TuneWork> make_tune_work(const TuneSettings& settings, Operation operation, uint32_t bits) {

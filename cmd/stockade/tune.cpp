@@ -147,10 +147,12 @@ bench::TuneSettings read_settings(const TuneLine& line, const Machine& machine) 
   settings.full = line.full;
   settings.devices = read_devices(line, sides);
   settings.operations = read_operations(line, sides, !settings.devices.empty());
+  // A check is about all of them.
+  settings.by_name = line.operations || line.check;
   settings.threads = machine.machine.threads;
   settings.largest = read_largest(line);
-  settings.schedule.rounds = line.full ? 9 : 5;
-  settings.schedule.sample_seconds = line.full ? 0.005 : 0.002;
+  settings.schedule.rounds = line.full ? 9 : 4;
+  settings.schedule.sample_seconds = line.full ? 0.005 : 0.0015;
   settings.schedule.limit_seconds = 5;
   return settings;
 }
@@ -303,7 +305,11 @@ void measure(const TuneLine& line, const Machine& machine, bench::TuneSettings& 
         {"nothing was measured", "--output writes another file, and STOCKADE_PROFILE names one that is used"});
   }
   std::vector<bench::TuneOutcome> outcomes;
-  for (const bench::ProfileRow& row : partial->rows()) outcomes.push_back(bench::outcome_of(row));
+  for (const bench::ProfileRow& row : partial->rows()) {
+    const bench::TuneOutcome outcome = bench::outcome_of(row);
+    std::erase_if(outcomes, [&](const bench::TuneOutcome& before) { return before.point == outcome.point; });
+    outcomes.push_back(outcome);
+  }
   if (!outcomes.empty()) {
     ui::notice(fmt::format("going on with an interrupted run: {} already; --anew begins again",
                            plural(outcomes.size(), "point")));
@@ -312,6 +318,7 @@ void measure(const TuneLine& line, const Machine& machine, bench::TuneSettings& 
   interrupt::set_hint("what has been measured is kept: the same command goes on with it");
   Display display;
   const auto on_outcome = [&](const bench::TuneOutcome& outcome) {
+    std::erase_if(outcomes, [&](const bench::TuneOutcome& before) { return before.point == outcome.point; });
     outcomes.push_back(outcome);
     partial->add(bench::row_of(outcome, head.machine, date_of(machine), built_from()));
     if (ui::verbose()) {

@@ -155,7 +155,7 @@ stockade_status stockade_explain(const stockade_key* key, stockade_direction dir
     if (plan.workers > 1) std::snprintf(workers, sizeof workers, " x%u", plan.workers);
     const bool streaming = plan.stores == stockade::aes::Stores::streaming;
     char source[96] = "";
-    if (plan.row != nullptr) {
+    if (plan.by_row) {
       std::snprintf(source, sizeof source, " (%s, line %u)", stockade::tune::profile_of(*plan.row).name, plan.row->line);
     }
     std::snprintf(text, size, "%s%s, row %s, %s stores: %llu bytes %s%s", stockade::engine::kind_name(plan.kind), workers,

@@ -59,11 +59,12 @@ struct Plan {
   uint32_t workers;  // 1 for serial
   aes::Stores stores;
   const char* why;  // static text that ends the sentence "N bytes ..."
-  // What says so, where that was found by measurement; then `why` is what else counted.
+  // What is known of the job by measurement; null: nothing.
   const tune::Row* row = nullptr;
   // What the work must be worth, in bytes, where the calling thread may do it all while the machine has no core to
   // spare for others; 0 where the workers were asked for.
   uint64_t at_stake = 0;
+  bool by_row = false;  // the row has decided
 };
 
 // Where no profile knows better, each worker beyond the first must bring this much; shorter work stays on the calling

@@ -191,12 +191,13 @@ TEST_F(KnownPlans, are_followed_by_an_automatic_engine) {
   EXPECT_EQ(plan(64 * kib - 1).workers, 1U);
   EXPECT_EQ(plan(64 * kib).workers, 2U);
   EXPECT_EQ(plan(64 * kib).row, &profile_->row[1]);
+  EXPECT_TRUE(plan(64 * kib).by_row);
   EXPECT_EQ(plan(64 * kib).at_stake, 64 * kib);
   EXPECT_EQ(plan(mib).workers, 8U);
   EXPECT_EQ(plan(mib).stores, aes::Stores::streaming);
   // What none of the rows is about.
   EXPECT_EQ(plan(16 * kib - 1).row, nullptr);
-  EXPECT_EQ(make_plan(automatic_of_8, {tune::Operation::cbc, 128, 96 * kib, 1000, false}).workers, 1U);
+  EXPECT_EQ(make_plan(automatic_of_8, {tune::Operation::chunks, 128, 96 * kib, 1000, false}).workers, 1U);
   EXPECT_EQ(make_plan(automatic_of_8, {tune::Operation::ctr, 0, 96 * kib, 1000, false}).workers, 1U);
 }
 
@@ -227,7 +228,7 @@ TEST_F(KnownPlans, that_speak_of_stores_alone_leave_the_workers_as_usual) {
   const Plan plan = make_plan(automatic_of_8, {tune::Operation::xts, 128, 256 * kib, 1000, false});
   EXPECT_EQ(plan.stores, aes::Stores::streaming);
   EXPECT_EQ(plan.workers, 3U);
-  EXPECT_EQ(plan.row, nullptr);
+  EXPECT_FALSE(plan.by_row);
 }
 
 TEST_F(KnownPlans, of_operations_are_looked_up_by_their_number) {

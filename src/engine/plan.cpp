@@ -49,19 +49,19 @@ Plan make_plan(const Engine& engine, const Task& task) {
   const bool decides = row != nullptr && row->choice.runner != tune::Runner::unsaid;
   const tune::Choice& choice = decides ? row->choice : tune::fall_back;
   const auto stores = stores_for(task, row != nullptr ? row->choice : tune::fall_back);
-  const auto alone = [&](const char* why, const tune::Row* by = nullptr) {
-    return Plan{Kind::serial, 1, stores, why, by};
+  const auto alone = [&](const char* why, bool by_row = false) {
+    return Plan{Kind::serial, 1, stores, why, row, 0, by_row};
   };
   if (engine.kind == Kind::serial) return alone("and an engine of one thread that was asked for");
   if (engine.threads <= 1) return alone("and one thread to run on");
   if (task.parts <= 1) return alone("that cannot be cut");
   auto workers = static_cast<uint32_t>(std::min<uint64_t>(engine.threads, task.parts));
   if (engine.kind != Kind::automatic) {
-    return {Kind::threads, workers, stores, "and an engine that cuts whatever it can", nullptr};
+    return {Kind::threads, workers, stores, "and an engine that cuts whatever it can", row};
   }
   workers = std::min(workers, workers_for(task, choice));
-  if (workers == 1) return alone(decides ? known : below_split, decides ? row : nullptr);
-  return {Kind::threads, workers, stores, decides ? known : above_split, decides ? row : nullptr, task.bytes};
+  if (workers == 1) return alone(decides ? known : below_split, decides);
+  return {Kind::threads, workers, stores, decides ? known : above_split, row, task.bytes, decides};
 }
 
 void run(const Plan& plan, uint64_t items, uint64_t grain, Body body, void* context) {

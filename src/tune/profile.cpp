@@ -295,6 +295,22 @@ void write_choice(const Choice& choice, char* text, size_t size) {
   append_number("run", choice.run_bytes);
 }
 
+namespace {
+
+// What does about the same work for a block, so that its rows serve where there are none: counter mode.
+Operation kin_of(Operation operation) {
+  switch (operation) {
+    case Operation::ecb:
+    case Operation::cbc:
+    case Operation::cfb:
+      return Operation::ctr;
+    default:
+      return operation;
+  }
+}
+
+}  // namespace
+
 std::span<const Row> Profile::find_all(Operation operation, uint32_t bits) const {
   const Group* nearest = nullptr;
   for (const Group* here = group; here != group + groups; ++here) {
@@ -303,8 +319,9 @@ std::span<const Row> Profile::find_all(Operation operation, uint32_t bits) const
     nearest = here;
     if (here->bits >= bits) break;
   }
-  if (nearest == nullptr) return {};
-  return {row + nearest->begin, row + nearest->end};
+  if (nearest != nullptr) return {row + nearest->begin, row + nearest->end};
+  const Operation other = kin_of(operation);
+  return other == operation ? std::span<const Row>() : find_all(other, bits);
 }
 
 const Row* Profile::find(Operation operation, uint32_t bits, uint64_t length) const {

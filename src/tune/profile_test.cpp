@@ -217,6 +217,9 @@ TEST_F(Profiles, find_the_row_of_a_length) {
   EXPECT_EQ(found(256, 1023), -1);
   EXPECT_EQ(found(4096, 1024), 2);
   EXPECT_EQ(profile_->find(Operation::gcm, 128, 1024), nullptr);
+  // What does the same work for a block.
+  EXPECT_EQ(profile_->find(Operation::cbc, 128, 64), &profile_->row[0]);
+  EXPECT_EQ(profile_->find_all(Operation::ecb, 128).size(), 2U);
 }
 
 TEST(Choices, are_written_as_they_are_read) {
