@@ -30,8 +30,9 @@ struct Experience {
   bool has_user, has_built_in, has_gpus;
   bool prefers_gpus;
 };
-// Nothing in it is allocated, and pages that no profile needs are never touched.
-Experience kept;
+// Nothing in it is allocated, and pages that no profile needs are never touched: not by a constructor either, which would
+// also wipe what somebody else's static object had asked for before it ran.
+constinit Experience kept{};
 
 struct Path {
   char text[4096] = {};
