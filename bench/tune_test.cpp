@@ -99,6 +99,7 @@ TEST(Rows, are_read_as_they_were_written) {
   EXPECT_EQ(row_of(outcome(64, 1, 0.01234), "m", "2026-11-22", "0123456").score, "0.0123 GB/s");
   EXPECT_EQ(row_of(outcome(64, 1, 1), "m", "2026-11-22", "0123456").runner_up, "-");
   EXPECT_EQ(score_text(tune::Operation::rsa_private, 12345.6), "12346 /s");
+  EXPECT_EQ(score_text(tune::Operation::files, 0.0000123), "1.23e-05 GB/s");
 }
 
 TEST(Rows, make_a_profile_that_is_read_whatever_their_order) {
@@ -106,13 +107,24 @@ TEST(Rows, make_a_profile_that_is_read_whatever_their_order) {
   head.machine = "somewhere, 4 cores";
   head.fingerprint = "0123456789abcdef";
   std::vector<ProfileRow> rows;
-  for (const uint64_t length : {4096, 64, 1024})
-    rows.push_back(row_of(outcome(length, 2, 9), "m", "2026-11-22", "0123456"));
+  for (const uint64_t length : {4096, 64}) rows.push_back(row_of(outcome(length, 2, 9), "m", "2026-11-22", "0123456"));
+  // However slow it was.
+  rows.push_back(row_of(outcome(1024, 2, 0.00002, 1, 0.00001), "m", "2026-11-22", "0123456"));
   const auto profile = std::make_unique<tune::Profile>();
   tune::Fault fault;
   ASSERT_TRUE(tune::read_profile(text_of(head, rows), *profile, fault)) << fault.line << ": " << fault.what;
   EXPECT_EQ(profile->rows, 3U);
   EXPECT_STREQ(profile->fingerprint, "0123456789abcdef");
+}
+
+TEST(Rows, are_not_measured_where_nobody_could_read_them) {
+  ProfileHead head;
+  head.machine = "somewhere, 4 cores";
+  EXPECT_NO_THROW(check_readable(head, "2026-11-22", "0123456"));
+  EXPECT_THROW(check_readable(head, "1970-01-01", "0123456"), std::runtime_error);
+  EXPECT_THROW(check_readable(head, "2026-11-22", ""), std::runtime_error);
+  head.gpu = std::string(200, 'x');
+  EXPECT_THROW(check_readable(head, "2026-11-22", "0123456"), std::runtime_error);
 }
 
 TEST(Grids, reach_from_end_to_end) {
@@ -141,6 +153,20 @@ TuneSettings smallest() {
   settings.operations = {tune::Operation::gcm, tune::Operation::rsa_public};
   settings.schedule = {1, 0.00001, 5};
   return settings;
+}
+
+TEST(Subjects, have_files_as_far_as_there_is_room) {
+  TuneSettings settings = smallest();
+  settings.operations = {tune::Operation::files};
+  EXPECT_TRUE(subjects(settings).empty());
+  settings.folder = testing::TempDir();
+  ASSERT_EQ(subjects(settings).size(), 1U);
+  EXPECT_EQ(subjects(settings)[0].lengths.back(), settings.largest);
+  // Where nothing can be written there is no room.
+  for (const char* folder : {"/proc", "/nowhere"}) {
+    settings.folder = folder;
+    EXPECT_TRUE(subjects(settings).empty()) << folder;
+  }
 }
 
 TEST(Candidates, begin_with_the_most_modest_and_are_different) {
@@ -175,6 +201,24 @@ TEST(Tuning, measures_every_point_of_the_grid_and_takes_what_is_known) {
   run_tune(
       settings, known, [&measured](const TuneProgress&) { ++measured; }, collect);
   EXPECT_EQ(measured, 0U);
+}
+
+// Where nothing is done within the limit, everything is measured all the same: a slow machine has a best way too.
+TEST(Checks, measure_what_takes_longer_than_the_limit) {
+  TuneSettings settings = smallest();
+  settings.operations = {tune::Operation::gcm};
+  settings.schedule.limit_seconds = 0;
+  uint64_t points = 0;
+  const tune::ScopedProfile none(nullptr);
+  check_tune(
+      settings, [](const TuneProgress&) {},
+      [&points](const TuneCheck& check) {
+        ++points;
+        EXPECT_GT(check.best_score, 0);
+        EXPECT_GT(check.automatic, 0);
+        EXPECT_NE(check.best.runner, tune::Runner::unsaid);
+      });
+  EXPECT_GT(points, 0U);
 }
 
 TEST(Tuning, stops_where_it_is_told_to) {
