@@ -238,6 +238,11 @@ void write_profile_file(const std::string& path, const std::string& text) {
 PartialProfile::PartialProfile(const std::string& profile_path, const std::string& what, bool anew)
     : path_(profile_path + ".partial") {
   make_folders(path_);
+  // Nothing but a file can be replaced at the end.
+  if (std::error_code error; std::filesystem::is_directory(profile_path, error)) {
+    errno = EISDIR;
+    fail("write", profile_path);
+  }
   const std::string first = "# a run of 'stockade tune' that was interrupted: " + what;
   std::string good = first + "\n";
   if (std::ifstream file(path_); file && !anew) {

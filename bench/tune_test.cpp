@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <memory>
 #include <numeric>
 
@@ -125,6 +128,73 @@ TEST(Rows, are_not_measured_where_nobody_could_read_them) {
   EXPECT_THROW(check_readable(head, "2026-11-22", ""), std::runtime_error);
   head.gpu = std::string(200, 'x');
   EXPECT_THROW(check_readable(head, "2026-11-22", "0123456"), std::runtime_error);
+}
+
+class Interrupted : public testing::Test {
+ protected:
+  Interrupted() {
+    if (mkdtemp(folder_.data()) == nullptr) throw std::runtime_error("no folder");
+  }
+  ~Interrupted() override { std::filesystem::remove_all(folder_); }
+  // Lengths that a run about that knows already.
+  std::vector<uint64_t> known(const std::string& what, bool anew = false) const {
+    const PartialProfile partial(path(), what, anew);
+    std::vector<uint64_t> lengths;
+    for (const ProfileRow& row : partial.rows()) lengths.push_back(row.row.from);
+    return lengths;
+  }
+  void add(const std::string& what, const std::vector<uint64_t>& lengths) const {
+    PartialProfile partial(path(), what, false);
+    for (const uint64_t length : lengths) {
+      partial.add(row_of(outcome(length, 2, 9, 1, 8), "m", "2026-11-22", "0123456"));
+    }
+  }
+  void append(const std::string& text) const { std::ofstream(path() + ".partial", std::ios::app) << text; }
+  // Below a folder that is not there yet.
+  std::string path() const { return folder_ + "/below/own.profile"; }
+
+ private:
+  std::string folder_ = testing::TempDir() + "/stockade-tune.XXXXXX";
+};
+
+TEST_F(Interrupted, runs_are_gone_on_with) {
+  using Lengths = std::vector<uint64_t>;
+  EXPECT_EQ(known("this"), Lengths{});
+  add("this", {4096, 64});
+  EXPECT_EQ(known("this"), (Lengths{4096, 64}));
+  add("this", {256});
+  EXPECT_EQ(known("this"), (Lengths{4096, 64, 256}));
+  EXPECT_EQ(known("this", true), Lengths{});
+  EXPECT_EQ(known("this"), Lengths{});
+}
+
+TEST_F(Interrupted, runs_about_something_else_are_not_gone_on_with) {
+  add("this", {64});
+  EXPECT_EQ(known("that"), std::vector<uint64_t>{});
+  EXPECT_EQ(known("this"), std::vector<uint64_t>{}) << "the other run's points are kept now";
+}
+
+TEST_F(Interrupted, runs_may_have_ended_within_a_line) {
+  add("this", {64, 256});
+  append("ctr 128 1024 engine=ser");
+  add("this", {4096});
+  EXPECT_EQ(known("this"), (std::vector<uint64_t>{64, 256, 4096}));
+  append(std::string(100, '\0'));
+  EXPECT_EQ(known("this"), (std::vector<uint64_t>{64, 256, 4096}));
+}
+
+TEST_F(Interrupted, runs_leave_nothing_when_they_have_ended) {
+  {
+    PartialProfile partial(path(), "this", false);
+    partial.add(row_of(outcome(64, 2, 9), "m", "2026-11-22", "0123456"));
+    partial.remove();
+  }
+  EXPECT_EQ(known("this"), std::vector<uint64_t>{});
+}
+
+TEST_F(Interrupted, runs_are_not_begun_where_no_profile_can_be) {
+  std::filesystem::create_directories(path());
+  EXPECT_THROW(known("this"), std::runtime_error);
 }
 
 TEST(Grids, reach_from_end_to_end) {

@@ -228,15 +228,6 @@ void show_plan(const bench::TuneSettings& settings, const std::string& path) {
 
 std::string date_of(const Machine& machine) { return machine.date.substr(0, 10); }
 
-// What an interrupted run must have been about to be gone on with.
-std::string description(const bench::TuneSettings& settings, const bench::ProfileHead& head) {
-  std::vector<std::string> names;
-  for (const tune::Operation operation : settings.operations) names.emplace_back(name_of(operation));
-  return fmt::format("{} {} {} {} {} {} {}", head.fingerprint.empty() ? "class" : head.fingerprint, built_from(),
-                     settings.full ? "full" : "quick", settings.largest, settings.threads, head.gpu,
-                     joined(names, ","));
-}
-
 void say_how_noisy(const bench::TuneReport& report) {
   if (report.again == 0) return;
   ui::notice(fmt::format("the machine was busy: {} of {} were measured again, for longer", report.again,
@@ -300,6 +291,15 @@ bool wants_files(const bench::TuneSettings& settings) {
          settings.operations.end();
 }
 
+// What an interrupted run must have been about to be gone on with.
+std::string description(const bench::TuneSettings& settings, const bench::ProfileHead& head, const TuneLine& line) {
+  std::vector<std::string> names;
+  for (const tune::Operation operation : settings.operations) names.emplace_back(name_of(operation));
+  return fmt::format("{} {} {} {} {} {} {} {}", head.fingerprint.empty() ? "class" : head.fingerprint, built_from(),
+                     settings.full ? "full" : "quick", settings.largest, settings.threads, head.gpu, joined(names, ","),
+                     wants_files(settings) ? folder_for_files(line) : std::string());
+}
+
 // For files, if any are wanted. Before any call of the library that starts threads.
 void make_folder(const TuneLine& line, bench::TuneSettings& settings, std::optional<bench::ScratchFolder>& scratch) {
   if (!wants_files(settings)) return;
@@ -348,7 +348,7 @@ void measure(const TuneLine& line, const Machine& machine, bench::TuneSettings& 
   std::optional<bench::PartialProfile> partial;
   try {
     bench::check_readable(head, date_of(machine), built_from());
-    partial.emplace(path, description(settings, head), line.anew);
+    partial.emplace(path, description(settings, head, line), line.anew);
   } catch (const std::runtime_error& error) {
     throw Failure(
         Exit::io, error.what(),
