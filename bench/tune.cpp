@@ -154,8 +154,6 @@ class Tuning {
       take(work, {subject.operation, subject.bits, *length});
     }
     point_share_ = share_ / 2;
-    // What was out of the question further down may be the better one between.
-    excluded_.clear();
     for (size_t i = 0; i + 1 < subject.lengths.size(); ++i)
       divide(work, subject, subject.lengths[i], subject.lengths[i + 1]);
   }
@@ -198,6 +196,8 @@ class Tuning {
     auto middle = static_cast<uint64_t>(static_cast<double>(low) * std::sqrt(ratio));
     if (low >= 4096) middle = middle / 256 * 256;
     if (middle <= low || middle >= high) return;
+    // From here on lengths rise: what was out of the question at a shorter one may be the best.
+    excluded_.clear();
     take(work, {subject.operation, subject.bits, middle});
     divide(work, subject, low, middle);
     divide(work, subject, middle, high);
@@ -350,14 +350,16 @@ TuneCheck check_point(TuneWork& work, const TunePoint& point, const Schedule& sc
   const std::vector<tune::Choice> ways = promising(work, point.length, work.candidates(point.length), schedule, none);
   std::vector<const tune::Choice*> all{nullptr};
   for (const tune::Choice& way : ways) all.push_back(&way);
-  const std::vector<Timing> timings = Turns(work, point.length, all).measure(schedule);
+  // However slow a machine is, what the first look left has to be measured, for the best of it is the yardstick.
+  Schedule patient = schedule;
+  patient.limit_seconds = std::numeric_limits<double>::infinity();
+  const std::vector<Timing> timings = Turns(work, point.length, all).measure(patient);
   TuneCheck check{point, 0, {}, 0, 0, 0, 0, true};
   const double amount = work.amount(point.length);
   const bool bytes = counts_bytes(point.operation);
   check.automatic = score_of(amount, timings[0].seconds, bytes);
   size_t best = 0;
   for (size_t i = 1; i < timings.size(); ++i) {
-    if (!timings[i].measured) continue;
     const double score = score_of(amount, timings[i].seconds, bytes);
     if (ways[i - 1].runner == tune::Runner::serial) check.serial_score = std::max(check.serial_score, score);
     if (score <= check.best_score) continue;
@@ -370,7 +372,7 @@ TuneCheck check_point(TuneWork& work, const TunePoint& point, const Schedule& sc
   check.holds = check.ratio >= 0.95;
   // The best of many figures is partly the luckiest, so the two are measured against each other.
   for (uint32_t repeat = 0; !check.holds && repeat < 3; ++repeat) {
-    Schedule longer = schedule;
+    Schedule longer = patient;
     longer.rounds = 2 * schedule.rounds + 1;
     longer.sample_seconds = 2 * schedule.sample_seconds;
     const std::vector<Timing> two = Turns(work, point.length, {nullptr, all[best]}).measure(longer);

@@ -141,6 +141,8 @@ std::optional<ProfileFile> built_in_profile(const std::string& name) {
 
 std::string score_text(tune::Operation operation, double score) {
   const bool counts = operation == tune::Operation::rsa_private || operation == tune::Operation::rsa_public;
+  // A score of 0 would be none.
+  if (score < 0.0005) return fmt::format("{:.2e} {}", score, counts ? "/s" : "GB/s");
   if (score >= 99.95) return fmt::format("{:.0f} {}", score, counts ? "/s" : "GB/s");
   return fmt::format("{:.{}f} {}", score, score >= 9.995 ? 1 : score >= 0.9995 ? 2 : 4, counts ? "/s" : "GB/s");
 }
@@ -201,6 +203,17 @@ std::string text_of(const ProfileHead& head, std::vector<ProfileRow> rows) {
   return text + fmt::format("end {}\n", rows.size());
 }
 
+void check_readable(const ProfileHead& head, const std::string& date, const std::string& commit) {
+  TuneOutcome any{};
+  any.point = {tune::Operation::ctr, 128, 64};
+  any.best.runner = tune::Runner::serial;
+  any.score = 1;
+  const auto profile = std::make_unique<tune::Profile>();
+  tune::Fault fault;
+  if (!tune::read_profile(text_of(head, {row_of(any, head.machine, date, commit)}), *profile, fault))
+    throw std::runtime_error(fmt::format("a profile that is written here could not be read: {}", fault.what));
+}
+
 void write_profile_file(const std::string& path, const std::string& text) {
   make_folders(path);
   std::string temporary = path + ".XXXXXX";
@@ -225,6 +238,11 @@ void write_profile_file(const std::string& path, const std::string& text) {
 PartialProfile::PartialProfile(const std::string& profile_path, const std::string& what, bool anew)
     : path_(profile_path + ".partial") {
   make_folders(path_);
+  // Nothing but a file can be replaced at the end.
+  if (std::error_code error; std::filesystem::is_directory(profile_path, error)) {
+    errno = EISDIR;
+    fail("write", profile_path);
+  }
   const std::string first = "# a run of 'stockade tune' that was interrupted: " + what;
   std::string good = first + "\n";
   if (std::ifstream file(path_); file && !anew) {

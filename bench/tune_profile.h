@@ -56,6 +56,10 @@ std::string line_of(const ProfileRow& row);
 // The whole file, rows in a profile's order.
 std::string text_of(const ProfileHead& head, std::vector<ProfileRow> rows);
 
+// Throws std::runtime_error if a profile with rows of that day and commit could not be read again, such as one of a machine
+// whose clock stands still: better before they are measured.
+void check_readable(const ProfileHead& head, const std::string& date, const std::string& commit);
+
 // Under a temporary name first, on storage, and with all folders of its path. Throws std::runtime_error.
 void write_profile_file(const std::string& path, const std::string& text);
 

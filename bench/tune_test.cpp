@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <memory>
 #include <numeric>
 
@@ -99,6 +102,7 @@ TEST(Rows, are_read_as_they_were_written) {
   EXPECT_EQ(row_of(outcome(64, 1, 0.01234), "m", "2026-11-22", "0123456").score, "0.0123 GB/s");
   EXPECT_EQ(row_of(outcome(64, 1, 1), "m", "2026-11-22", "0123456").runner_up, "-");
   EXPECT_EQ(score_text(tune::Operation::rsa_private, 12345.6), "12346 /s");
+  EXPECT_EQ(score_text(tune::Operation::files, 0.0000123), "1.23e-05 GB/s");
 }
 
 TEST(Rows, make_a_profile_that_is_read_whatever_their_order) {
@@ -106,13 +110,91 @@ TEST(Rows, make_a_profile_that_is_read_whatever_their_order) {
   head.machine = "somewhere, 4 cores";
   head.fingerprint = "0123456789abcdef";
   std::vector<ProfileRow> rows;
-  for (const uint64_t length : {4096, 64, 1024})
-    rows.push_back(row_of(outcome(length, 2, 9), "m", "2026-11-22", "0123456"));
+  for (const uint64_t length : {4096, 64}) rows.push_back(row_of(outcome(length, 2, 9), "m", "2026-11-22", "0123456"));
+  // However slow it was.
+  rows.push_back(row_of(outcome(1024, 2, 0.00002, 1, 0.00001), "m", "2026-11-22", "0123456"));
   const auto profile = std::make_unique<tune::Profile>();
   tune::Fault fault;
   ASSERT_TRUE(tune::read_profile(text_of(head, rows), *profile, fault)) << fault.line << ": " << fault.what;
   EXPECT_EQ(profile->rows, 3U);
   EXPECT_STREQ(profile->fingerprint, "0123456789abcdef");
+}
+
+TEST(Rows, are_not_measured_where_nobody_could_read_them) {
+  ProfileHead head;
+  head.machine = "somewhere, 4 cores";
+  EXPECT_NO_THROW(check_readable(head, "2026-11-22", "0123456"));
+  EXPECT_THROW(check_readable(head, "1970-01-01", "0123456"), std::runtime_error);
+  EXPECT_THROW(check_readable(head, "2026-11-22", ""), std::runtime_error);
+  head.gpu = std::string(200, 'x');
+  EXPECT_THROW(check_readable(head, "2026-11-22", "0123456"), std::runtime_error);
+}
+
+class Interrupted : public testing::Test {
+ protected:
+  Interrupted() {
+    if (mkdtemp(folder_.data()) == nullptr) throw std::runtime_error("no folder");
+  }
+  ~Interrupted() override { std::filesystem::remove_all(folder_); }
+  // Lengths that a run about that knows already.
+  std::vector<uint64_t> known(const std::string& what, bool anew = false) const {
+    const PartialProfile partial(path(), what, anew);
+    std::vector<uint64_t> lengths;
+    for (const ProfileRow& row : partial.rows()) lengths.push_back(row.row.from);
+    return lengths;
+  }
+  void add(const std::string& what, const std::vector<uint64_t>& lengths) const {
+    PartialProfile partial(path(), what, false);
+    for (const uint64_t length : lengths) {
+      partial.add(row_of(outcome(length, 2, 9, 1, 8), "m", "2026-11-22", "0123456"));
+    }
+  }
+  void append(const std::string& text) const { std::ofstream(path() + ".partial", std::ios::app) << text; }
+  // Below a folder that is not there yet.
+  std::string path() const { return folder_ + "/below/own.profile"; }
+
+ private:
+  std::string folder_ = testing::TempDir() + "/stockade-tune.XXXXXX";
+};
+
+TEST_F(Interrupted, runs_are_gone_on_with) {
+  using Lengths = std::vector<uint64_t>;
+  EXPECT_EQ(known("this"), Lengths{});
+  add("this", {4096, 64});
+  EXPECT_EQ(known("this"), (Lengths{4096, 64}));
+  add("this", {256});
+  EXPECT_EQ(known("this"), (Lengths{4096, 64, 256}));
+  EXPECT_EQ(known("this", true), Lengths{});
+  EXPECT_EQ(known("this"), Lengths{});
+}
+
+TEST_F(Interrupted, runs_about_something_else_are_not_gone_on_with) {
+  add("this", {64});
+  EXPECT_EQ(known("that"), std::vector<uint64_t>{});
+  EXPECT_EQ(known("this"), std::vector<uint64_t>{}) << "the other run's points are kept now";
+}
+
+TEST_F(Interrupted, runs_may_have_ended_within_a_line) {
+  add("this", {64, 256});
+  append("ctr 128 1024 engine=ser");
+  add("this", {4096});
+  EXPECT_EQ(known("this"), (std::vector<uint64_t>{64, 256, 4096}));
+  append(std::string(100, '\0'));
+  EXPECT_EQ(known("this"), (std::vector<uint64_t>{64, 256, 4096}));
+}
+
+TEST_F(Interrupted, runs_leave_nothing_when_they_have_ended) {
+  {
+    PartialProfile partial(path(), "this", false);
+    partial.add(row_of(outcome(64, 2, 9), "m", "2026-11-22", "0123456"));
+    partial.remove();
+  }
+  EXPECT_EQ(known("this"), std::vector<uint64_t>{});
+}
+
+TEST_F(Interrupted, runs_are_not_begun_where_no_profile_can_be) {
+  std::filesystem::create_directories(path());
+  EXPECT_THROW(known("this"), std::runtime_error);
 }
 
 TEST(Grids, reach_from_end_to_end) {
@@ -141,6 +223,20 @@ TuneSettings smallest() {
   settings.operations = {tune::Operation::gcm, tune::Operation::rsa_public};
   settings.schedule = {1, 0.00001, 5};
   return settings;
+}
+
+TEST(Subjects, have_files_as_far_as_there_is_room) {
+  TuneSettings settings = smallest();
+  settings.operations = {tune::Operation::files};
+  EXPECT_TRUE(subjects(settings).empty());
+  settings.folder = testing::TempDir();
+  ASSERT_EQ(subjects(settings).size(), 1U);
+  EXPECT_EQ(subjects(settings)[0].lengths.back(), settings.largest);
+  // Where nothing can be written there is no room.
+  for (const char* folder : {"/proc", "/nowhere"}) {
+    settings.folder = folder;
+    EXPECT_TRUE(subjects(settings).empty()) << folder;
+  }
 }
 
 TEST(Candidates, begin_with_the_most_modest_and_are_different) {
@@ -175,6 +271,24 @@ TEST(Tuning, measures_every_point_of_the_grid_and_takes_what_is_known) {
   run_tune(
       settings, known, [&measured](const TuneProgress&) { ++measured; }, collect);
   EXPECT_EQ(measured, 0U);
+}
+
+// Where nothing is done within the limit, everything is measured all the same: a slow machine has a best way too.
+TEST(Checks, measure_what_takes_longer_than_the_limit) {
+  TuneSettings settings = smallest();
+  settings.operations = {tune::Operation::gcm};
+  settings.schedule.limit_seconds = 0;
+  uint64_t points = 0;
+  const tune::ScopedProfile none(nullptr);
+  check_tune(
+      settings, [](const TuneProgress&) {},
+      [&points](const TuneCheck& check) {
+        ++points;
+        EXPECT_GT(check.best_score, 0);
+        EXPECT_GT(check.automatic, 0);
+        EXPECT_NE(check.best.runner, tune::Runner::unsaid);
+      });
+  EXPECT_GT(points, 0U);
 }
 
 TEST(Tuning, stops_where_it_is_told_to) {

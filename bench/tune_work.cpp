@@ -1,6 +1,7 @@
 #include "tune_work.h"
 
 #include <fcntl.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -289,7 +290,8 @@ class Descriptor {
 // From one file to another, both in the folder.
 class Files : public OfBytes {
  public:
-  Files(const TuneSettings& settings, Operation operation, uint32_t bits) : OfBytes(settings, operation, bits) {
+  Files(const TuneSettings& settings, Operation operation, uint32_t bits)
+      : OfBytes(settings, operation, bits), room_(room_in(settings.folder)) {
     stockade_keyring* keyring = nullptr;
     check(stockade_keyring_create(&keyring), "a keyring");
     keyring_.reset(keyring);
@@ -298,7 +300,9 @@ class Files : public OfBytes {
     format_.struct_size = sizeof format_;
     format_.keyring = keyring;
   }
-  std::vector<uint64_t> lengths() const override { return tune_grid(tune::least_split, most(), 4); }
+  std::vector<uint64_t> lengths() const override {
+    return most() < tune::least_split ? std::vector<uint64_t>{} : tune_grid(tune::least_split, most(), 4);
+  }
   std::vector<uint64_t> other_lengths() const override { return tune_off_grid(tune::least_split, most(), 4); }
   std::vector<Choice> candidates(uint64_t length) const override {
     std::vector<Choice> all;
@@ -334,7 +338,14 @@ class Files : public OfBytes {
  private:
   std::string in() const { return settings().folder + "/in"; }
   // Beyond that a file system's own work is what is measured.
-  uint64_t most() const { return std::min<uint64_t>(settings().largest, uint64_t{256} << 20); }
+  uint64_t most() const { return std::min({settings().largest, uint64_t{256} << 20, room_}); }
+  // For input and output, and for what others write meanwhile: a container's /dev/shm may have 64 MiB in all.
+  static uint64_t room_in(const std::string& folder) {
+    struct statvfs facts;
+    if (statvfs(folder.c_str(), &facts) != 0) return 0;
+    return std::bit_floor(uint64_t{facts.f_bavail} * facts.f_frsize / 3);
+  }
+  const uint64_t room_;
   Keyring keyring_;
   stockade_format format_ = {};
 };

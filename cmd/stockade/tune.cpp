@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "bench/aes.h"
@@ -15,6 +17,7 @@
 #include "bench/scratch.h"
 #include "bench/tune.h"
 #include "bench/tune_profile.h"
+#include "bench/tune_work.h"
 #include "bench_machine.h"
 #include "command_line.h"
 #include "commit.h"
@@ -149,6 +152,8 @@ bench::TuneSettings read_settings(const TuneLine& line, const Machine& machine) 
   settings.operations = read_operations(line, sides, !settings.devices.empty());
   // A check is about all of them.
   settings.by_name = line.operations || line.check;
+  // Then rows about GPUs, of whatever kind, are none of its business.
+  if (std::none_of(settings.operations.begin(), settings.operations.end(), tune::on_gpu)) settings.devices.clear();
   settings.threads = machine.machine.threads;
   settings.largest = read_largest(line);
   settings.schedule.rounds = line.full ? 9 : 4;
@@ -225,15 +230,6 @@ void show_plan(const bench::TuneSettings& settings, const std::string& path) {
 
 std::string date_of(const Machine& machine) { return machine.date.substr(0, 10); }
 
-// What an interrupted run must have been about to be gone on with.
-std::string description(const bench::TuneSettings& settings, const bench::ProfileHead& head) {
-  std::vector<std::string> names;
-  for (const tune::Operation operation : settings.operations) names.emplace_back(name_of(operation));
-  return fmt::format("{} {} {} {} {} {} {}", head.fingerprint.empty() ? "class" : head.fingerprint, built_from(),
-                     settings.full ? "full" : "quick", settings.largest, settings.threads, head.gpu,
-                     joined(names, ","));
-}
-
 void say_how_noisy(const bench::TuneReport& report) {
   if (report.again == 0) return;
   ui::notice(fmt::format("the machine was busy: {} of {} were measured again, for longer", report.again,
@@ -245,16 +241,26 @@ void say_how_noisy(const bench::TuneReport& report) {
                   plural(report.noisy, "point"), 100 * bench::too_noisy, 100 * report.worst_noise));
 }
 
+// Whether two profiles are for the same machines.
+bool of_the_same(const bench::ProfileHead& a, const bench::ProfileHead& b) {
+  return std::tie(a.fingerprint, a.needs, a.lacks, a.cores) == std::tie(b.fingerprint, b.needs, b.lacks, b.cores);
+}
+
 // Rows of the profile that is there about what was not measured now.
 std::vector<bench::ProfileRow> rows_to_keep(const std::string& path, const bench::ProfileHead& head,
-                                            const bench::TuneSettings& settings) {
+                                            const std::vector<bench::TuneOutcome>& outcomes) {
   std::vector<bench::ProfileRow> kept;
   try {
     const std::optional<bench::ProfileFile> before = bench::read_profile_file(path);
-    if (!before || before->head.fingerprint != head.fingerprint) return kept;
+    if (!before) return kept;
+    if (!of_the_same(before->head, head)) {
+      ui::notice(fmt::format("'{}' is replaced: it was for other machines", path));
+      return kept;
+    }
     for (const bench::ProfileRow& row : before->rows) {
-      const bool measured = std::find(settings.operations.begin(), settings.operations.end(), row.row.operation) !=
-                            settings.operations.end();
+      const bool measured = std::any_of(outcomes.begin(), outcomes.end(), [&row](const bench::TuneOutcome& outcome) {
+        return outcome.point.operation == row.row.operation;
+      });
       // Of another GPU than the one that was measured now.
       const bool foreign = tune::on_gpu(row.row.operation) && !head.gpu.empty() && before->head.gpu != head.gpu;
       if (!measured && !foreign) kept.push_back(row);
@@ -282,23 +288,69 @@ std::string path_for(const TuneLine& line) {
 // What the library would do with it: files are encrypted there.
 std::string folder_for_files(const TuneLine& line) { return line.folder ? *line.folder : "/dev/shm"; }
 
+bool wants_files(const bench::TuneSettings& settings) {
+  return std::find(settings.operations.begin(), settings.operations.end(), tune::Operation::files) !=
+         settings.operations.end();
+}
+
+// What an interrupted run must have been about to be gone on with.
+std::string description(const bench::TuneSettings& settings, const bench::ProfileHead& head, const TuneLine& line) {
+  std::vector<std::string> names;
+  for (const tune::Operation operation : settings.operations) names.emplace_back(name_of(operation));
+  return fmt::format("{} {} {} {} {} {} {} {}", head.fingerprint.empty() ? "class" : head.fingerprint, built_from(),
+                     settings.full ? "full" : "quick", settings.largest, settings.threads, head.gpu, joined(names, ","),
+                     wants_files(settings) ? folder_for_files(line) : std::string());
+}
+
+// For files, if any are wanted. Before any call of the library that starts threads.
+void make_folder(const TuneLine& line, bench::TuneSettings& settings, std::optional<bench::ScratchFolder>& scratch) {
+  if (!wants_files(settings)) return;
+  try {
+    settings.folder = scratch.emplace(folder_for_files(line)).path();
+  } catch (const std::runtime_error& error) {
+    throw Failure(Exit::io, error.what(), {"--folder names another place for files"});
+  }
+  if (bench::make_tune_work(settings, tune::Operation::files, 256)->lengths().empty()) {
+    ui::notice(fmt::format("there is no room for files in '{}': --folder names another place", folder_for_files(line)));
+  }
+}
+
+// What is forced would be measured, and then count for runs that force nothing.
+void refuse_forced_rows() {
+  const char* const force = std::getenv("STOCKADE_FORCE");
+  if (force == nullptr || force[0] == '\0') return;
+  for (const std::string& item : parse_list("STOCKADE_FORCE", force)) {
+    if (item.starts_with("engine:")) continue;
+    throw Failure(Exit::usage, fmt::format("STOCKADE_FORCE: '{}' would be measured, not what is best", item),
+                  {"tune without it; STOCKADE_MASK makes this another machine, with a profile of its own"});
+  }
+}
+
+// A profile of a class is of one of processors or of one of GPUs: a machine may have either without the other.
+void refuse_both_classes(const bench::TuneSettings& settings) {
+  const auto& all = settings.operations;
+  if (std::none_of(all.begin(), all.end(), tune::on_gpu) || std::all_of(all.begin(), all.end(), tune::on_gpu)) return;
+  throw Failure(Exit::usage, "--built-in is about processors or about GPUs",
+                {"add --engine threads or --engine cuda, and make a file for each"});
+}
+
 void measure(const TuneLine& line, const Machine& machine, bench::TuneSettings& settings) {
   const std::string path = path_for(line);
   if (path.empty()) {
     throw Failure(Exit::io, "there is no folder for a profile",
                   {"set HOME or XDG_CONFIG_HOME, or STOCKADE_PROFILE to a file's name other than 'none'"});
   }
-  const bool wants_files = std::find(settings.operations.begin(), settings.operations.end(), tune::Operation::files) !=
-                           settings.operations.end();
-  // Before any call of the library that starts threads.
+  refuse_forced_rows();
+  if (line.built_in) refuse_both_classes(settings);
   std::optional<bench::ScratchFolder> scratch;
-  if (wants_files) settings.folder = scratch.emplace(folder_for_files(line)).path();
+  make_folder(line, settings, scratch);
 
   bench::ProfileHead head =
       bench::head_of_this_machine(settings.devices.empty() ? "" : bench::gpu_name(settings.devices[0]), line.built_in);
   std::optional<bench::PartialProfile> partial;
   try {
-    partial.emplace(path, description(settings, head), line.anew);
+    bench::check_readable(head, date_of(machine), built_from());
+    partial.emplace(path, description(settings, head, line), line.anew);
   } catch (const std::runtime_error& error) {
     throw Failure(
         Exit::io, error.what(),
@@ -334,7 +386,7 @@ void measure(const TuneLine& line, const Machine& machine, bench::TuneSettings& 
   display.clear();
   interrupt::set_hint(nullptr);
 
-  std::vector<bench::ProfileRow> rows = rows_to_keep(path, head, settings);
+  std::vector<bench::ProfileRow> rows = rows_to_keep(path, head, outcomes);
   if (head.gpu.empty() && !rows.empty()) head.gpu = gpu_before(path);
   std::map<std::pair<tune::Operation, uint32_t>, std::vector<bench::TuneOutcome>> subjects;
   for (const bench::TuneOutcome& outcome : outcomes)
@@ -467,10 +519,7 @@ void show(const TuneLine& line) {
 
 void check(const TuneLine& line, const Machine& machine, bench::TuneSettings& settings) {
   std::optional<bench::ScratchFolder> scratch;
-  if (std::find(settings.operations.begin(), settings.operations.end(), tune::Operation::files) !=
-      settings.operations.end()) {
-    settings.folder = scratch.emplace(folder_for_files(line)).path();
-  }
+  make_folder(line, settings, scratch);
   nlohmann::ordered_json json = head_json(machine, "stockade-tune-check/1");
   stockade_experience experience{};
   stockade_experience_get(&experience);

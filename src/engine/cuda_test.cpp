@@ -1015,6 +1015,100 @@ TEST_F(Lanes, get_the_round_keys_of_the_standard) {
   EXPECT_GE(rows, 9U);
 }
 
+// ---- experience ----
+
+// An automatic engine takes GPUs where experience says so, and then only if the process has looked for them.
+class KnownTransfers : public Lanes {
+ protected:
+  // Launches of a message of 300 KiB on an automatic engine, with a profile of that row.
+  uint64_t launches(Machine& machine, const std::string& subject, Keeping keeping, const std::string& gpu) {
+    const auto profile = std::make_unique<tune::Profile>();
+    tune::Fault fault;
+    EXPECT_TRUE(tune::read_profile(
+        "stockade-profile 1\ngpu " + gpu + "\n" + subject + " | 1 GB/s | - | m | 2026-11-22 | 0123456\nend 1\n",
+        *profile, fault))
+        << fault.what;
+    const tune::ScopedProfile scoped(profile.get());
+    const Bytes bytes = key_bytes(STOCKADE_CTR), start = random_.bytes(16), in = random_.bytes(300 * kib);
+    const Key key = make(STOCKADE_CTR, bytes);
+    Buffers buffers(machine.runtime, in, keeping);
+    const Engine automatic{Kind::automatic, 2};
+    EXPECT_EQ(crypt(key->cipher, STOCKADE_ENCRYPT, start.data(), 16, buffers.in.data(), in.size(), buffers.target(),
+                    automatic),
+              STOCKADE_OK);
+    EXPECT_EQ(buffers.result(), tests::oracle_crypt(STOCKADE_CTR, STOCKADE_ENCRYPT, bytes, start, in));
+    const uint64_t counted = machine.runtime.counted();
+    machine.runtime.clear_fault();
+    return counted;
+  }
+  static void look(Machine& machine) {
+    uint32_t devices = 0;
+    EXPECT_EQ(machine.runtime.count(devices), STOCKADE_OK);
+  }
+  static std::string name(Machine& machine) {
+    gpu::DeviceFacts facts;
+    EXPECT_EQ(machine.runtime.facts(0, facts), STOCKADE_OK);
+    return facts.name;
+  }
+  const std::string staged_ = "gpu-staged 256 0 engine=hybrid lanes=3 run=65536";
+};
+
+TEST_F(KnownTransfers, bring_devices_that_have_been_looked_for_to_an_automatic_engine) {
+  Machine machine(several(1));
+  // Nobody has looked yet, not even for its name.
+  machine.runtime.plan_fault({.call = Call::any, .nth = UINT64_MAX});
+  EXPECT_EQ(launches(machine, staged_, {}, "emulated device 0"), 0U);
+  look(machine);
+  ASSERT_EQ(name(machine), "emulated device 0");
+  // Cores may be done before a lane has begun.
+  const auto some = [&](const std::string& subject, Keeping keeping) {
+    for (int i = 0; i < 50; ++i) {
+      machine.runtime.plan_fault({.call = Call::launch, .nth = UINT64_MAX});
+      if (launches(machine, subject, keeping, name(machine)) != 0) return true;
+    }
+    return false;
+  };
+  EXPECT_TRUE(some(staged_, {false, false}));
+  EXPECT_TRUE(some(staged_, {true, false}));
+  EXPECT_TRUE(some("gpu-pinned 256 0 engine=cuda lanes=2 run=65536", {false, true}));
+  EXPECT_FALSE(some("gpu-pinned 256 0 engine=cuda lanes=2 run=65536", {false, false}));
+  EXPECT_FALSE(some("gpu-staged 256 0 engine=threads lanes=2 run=65536", {false, false}));
+  EXPECT_FALSE(some("gpu-staged 256 400000 engine=hybrid", {false, false}));
+  machine.runtime.plan_fault({.call = Call::launch, .nth = UINT64_MAX});
+  EXPECT_EQ(launches(machine, staged_, {}, "another"), 0U);
+}
+
+// A GPU that fails is nobody's loss where nobody has asked for it.
+TEST_F(KnownTransfers, end_no_job_of_an_automatic_engine) {
+  for (const Call call :
+       {Call::allocate, Call::copy_in, Call::launch, Call::copy_out, Call::wait, Call::make_stream, Call::any}) {
+    Machine machine(several(2));
+    look(machine);
+    for (const uint64_t nth : {0, 1, 5}) {
+      const std::string gpu = name(machine);
+      machine.runtime.plan_fault({.call = call, .nth = nth, .for_ever = true});
+      launches(machine, staged_, all_keepings[random_.below(4)].in_place ? Keeping{true, false} : Keeping{}, gpu);
+    }
+  }
+}
+
+TEST_F(KnownTransfers, give_engines_their_lanes_and_runs) {
+  Machine machine(several(1), 2);
+  look(machine);
+  const auto profile = std::make_unique<tune::Profile>();
+  tune::Fault fault;
+  ASSERT_TRUE(
+      tune::read_profile("stockade-profile 1\ngpu " + name(machine) +
+                             "\ngpu-pinned 256 0 engine=cuda lanes=64 run=65536 | 1 GB/s | - | m | 2026-11-22 | "
+                             "0123456\nend 1\n",
+                         *profile, fault));
+  const tune::ScopedProfile scoped(profile.get());
+  Crew crew;
+  ASSERT_EQ(crew.gather(cuda, {tune::Operation::ctr, 128, 8192 * kib, 8192, false}, Home::pinned), STOCKADE_OK);
+  EXPECT_EQ(crew.lanes(), std::min<uint32_t>(64, Crew::max_lanes));
+  EXPECT_EQ(crew.piece_bytes(kib), 64 * kib);
+}
+
 // ---- with the kernels themselves, emulated ----
 
 TEST_F(Lanes, run_the_kernels) {

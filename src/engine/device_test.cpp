@@ -154,6 +154,104 @@ TEST_F(DeviceCalls, give_the_bytes_of_host_memory) {
   }
 }
 
+// ---- experience ----
+
+std::string first_device() {
+  gpu::DeviceFacts facts;
+  EXPECT_EQ(backend().runtime->facts(0, facts), STOCKADE_OK);
+  return facts.name;
+}
+
+// A profile in which every mode has a row for all lengths and one for longer ones, with shapes of all that a reader takes.
+std::unique_ptr<tune::Profile> random_shapes(RandomSource& random) {
+  std::string text = "stockade-profile 1\ngpu " + first_device() + "\n";
+  uint32_t rows = 0;
+  for (const char* operation : {"gpu-ecb", "gpu-cbc", "gpu-cfb", "gpu-ctr", "gpu-xts", "gpu-gcm"}) {
+    for (const uint64_t from : {0, 1000}) {
+      text += std::string(operation) + " 256 " + std::to_string(from);
+      text += " threads=" + std::to_string(32 * random.between(1, 32));
+      text += " blocks=" + std::to_string(1U << random.below(3)) + " per_sm=" + std::to_string(random.between(1, 32));
+      text += " | 1 GB/s | - | somewhere | 2026-11-22 | 0123456\n";
+      ++rows;
+    }
+  }
+  auto profile = std::make_unique<tune::Profile>();
+  tune::Fault fault;
+  EXPECT_TRUE(tune::read_profile(text + "end " + std::to_string(rows) + "\n", *profile, fault)) << fault.what;
+  return profile;
+}
+
+TEST_F(DeviceCalls, give_the_same_bytes_in_every_shape_that_experience_may_have) {
+  RandomSource random;
+  for (uint64_t i = 0; i < scaled(emulated ? 6 : 40); ++i) {
+    const auto profile = random_shapes(random);
+    const tune::ScopedProfile scoped(profile.get());
+    for (const auto& [mode, direction] : block_modes) {
+      const auto on_host = direction == STOCKADE_ENCRYPT ? stockade_encrypt : stockade_decrypt;
+      const auto on_device = direction == STOCKADE_ENCRYPT ? stockade_device_encrypt : stockade_device_decrypt;
+      const Key key = make_key(mode, random.bytes(tests::key_bytes(mode, 128)));
+      const Bytes iv = random.bytes(tests::iv_bytes(mode));
+      const Bytes in = random.bytes(tests::allowed_length(mode, random_length(random)));
+      Bytes expected(in.size());
+      ASSERT_EQ(on_host(key.get(), iv.data(), iv.size(), in.data(), in.size(), expected.data(), nullptr), STOCKADE_OK);
+      const Memory data(in, random.one_in(3) ? random.below(17) : 0);
+      // A chain needs no more for a shorter message: who asks for the longest of theirs has enough for all.
+      const bool chained = mode == STOCKADE_CBC || mode == STOCKADE_CFB;
+      const Work work = Work::on(key, direction, in.size() + (chained ? 16 * random.below(2000) : 0));
+      ASSERT_EQ(on_device(key.get(), iv.data(), iv.size(), data.data(), in.size(), data.data(), &work.queue),
+                STOCKADE_OK)
+          << tests::mode_name(mode) << ", " << in.size();
+      ASSERT_EQ(data.content(), expected) << tests::mode_name(mode) << ", " << in.size();
+    }
+    const Key key = make_key(STOCKADE_GCM, random.bytes(16));
+    const Bytes iv = random.bytes(12), in = random.bytes(random_length(random));
+    Bytes expected(in.size()), tag(16);
+    ASSERT_EQ(stockade_seal(key.get(), iv.data(), 12, nullptr, 0, in.data(), in.size(), expected.data(), tag.data(), 16,
+                            nullptr),
+              STOCKADE_OK);
+    const Memory data(in), sealed_tag(Bytes(16));
+    const Work work = Work::on(key, STOCKADE_ENCRYPT, in.size());
+    ASSERT_EQ(stockade_device_seal(key.get(), iv.data(), 12, nullptr, 0, data.data(), in.size(), data.data(),
+                                   sealed_tag.data(), 16, &work.queue),
+              STOCKADE_OK);
+    ASSERT_EQ(data.content(), expected);
+    ASSERT_EQ(sealed_tag.content(), tag);
+  }
+}
+
+// What the test above takes for granted: that launches have the shapes that experience knows, of this device and no other.
+TEST_F(DeviceCalls, are_launched_in_the_shapes_that_experience_knows) {
+  static gpu::Shape launched;
+  aes::GpuKernels kernels = *backend().aes;
+  kernels.ctr = [](const gpu::Queue&, const gpu::Shape& shape, const aes::RoundKeys&, const uint8_t*, aes::CounterWidth,
+                   const uint8_t*, uint8_t*, uint64_t, const uint32_t*) -> Status {
+    launched = shape;
+    return STOCKADE_OK;
+  };
+  Backend own = backend();
+  own.aes = &kernels;
+  const ScopedBackend scope(own);
+  const auto threads_for = [](uint64_t length, const std::string& gpu) {
+    const auto profile = std::make_unique<tune::Profile>();
+    tune::Fault fault;
+    EXPECT_TRUE(tune::read_profile("stockade-profile 1\ngpu " + gpu +
+                                       "\ngpu-ctr 128 512 threads=96 | 1 GB/s | - | m | 2026-11-22 | 0123456\nend 1\n",
+                                   *profile, fault))
+        << fault.what;
+    const tune::ScopedProfile scoped(profile.get());
+    const Key key = make_key(STOCKADE_CTR, Bytes(16, 7));
+    const Memory data(Bytes(1000));
+    const stockade_device_queue queue = {sizeof queue, nullptr, nullptr, 0};
+    EXPECT_EQ(stockade_device_encrypt(key.get(), Bytes(16).data(), 16, data.data(), length, data.data(), &queue),
+              STOCKADE_OK);
+    return launched.threads;
+  };
+  EXPECT_EQ(threads_for(512, first_device()), 96U);
+  EXPECT_EQ(threads_for(1000, first_device()), 96U);
+  EXPECT_NE(threads_for(511, first_device()), 96U);
+  EXPECT_NE(threads_for(512, "another"), 96U);
+}
+
 TEST_F(DeviceCalls, use_the_counter_mode_that_the_key_names) {
   const auto refuse = [](const gpu::Queue&, const gpu::Shape&, const aes::RoundKeys&, const uint8_t*, aes::CounterWidth,
                          const uint8_t*, uint8_t*, uint64_t,

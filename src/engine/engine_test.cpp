@@ -208,6 +208,9 @@ TEST_F(KnownPlans, give_each_worker_its_share) {
   EXPECT_EQ(workers(32 * kib - 1), 1U);
   EXPECT_EQ(workers(64 * kib), 3U);
   EXPECT_EQ(workers(mib), 8U);
+  // No number of shares is none.
+  profile_->row[4].choice.share = 1;
+  EXPECT_EQ(workers(UINT64_MAX), 8U);
 }
 
 TEST_F(KnownPlans, are_of_the_nearest_size_of_key) {

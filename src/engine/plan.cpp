@@ -38,8 +38,8 @@ aes::Stores stores_for(const Task& task, const tune::Choice& choice) {
 uint32_t workers_for(const Task& task, const tune::Choice& choice) {
   if (choice.runner == tune::Runner::serial) return 1;
   const uint64_t most = choice.workers == 0 ? tune::all_workers : choice.workers;
-  const uint64_t shares = choice.share == 0 ? most : task.bytes < choice.share ? 1 : 1 + task.bytes / choice.share;
-  return static_cast<uint32_t>(std::min(most, shares));
+  const uint64_t beyond_first = choice.share == 0 ? most - 1 : task.bytes / choice.share;
+  return static_cast<uint32_t>(1 + std::min(most - 1, beyond_first));
 }
 
 }  // namespace

@@ -50,13 +50,6 @@ const tune::Choice* known_choice(std::span<Item> batch) {
   return free ? &row->choice : nullptr;
 }
 
-// The row that is known to be best for a batch, if this machine can run it; null for the keys' own.
-const bignum::Variant* known_row(const tune::Choice* choice) {
-  const bignum::Variant* row = nullptr;
-  if (choice == nullptr || choice->row[0] == '\0') return nullptr;
-  return bignum::choose(choice->row, engine::environment().usable, &row) == STOCKADE_OK ? row : nullptr;
-}
-
 template <typename Item>
 Status first_failure(std::span<Item> batch) {
   const auto failed =
@@ -111,6 +104,13 @@ Status run_private_parts(const Engine& engine, std::span<Item> batch, Run run) {
 }
 
 }  // namespace
+
+const bignum::Variant* known_row(const tune::Choice* choice) {
+  const bignum::Variant* row = nullptr;
+  if (choice == nullptr || choice->row[0] == '\0') return nullptr;
+  const Status status = bignum::choose(choice->row, engine::environment().usable, &row);
+  return status == STOCKADE_OK && row->automatic ? row : nullptr;
+}
 
 uint64_t operations_at_a_time(uint64_t count, uint64_t filling, uint32_t workers) {
   if (workers <= 1) return group_size;

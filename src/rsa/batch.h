@@ -28,4 +28,8 @@ Status decrypt_many(const engine::Engine& engine, const Oaep& oaep, std::span<De
 // for that, and so few that no worker is left with much when the others are done. At most group_size.
 uint64_t operations_at_a_time(uint64_t count, uint64_t filling, uint32_t workers);
 
+// The row that experience has found to be best for a batch, if this machine can run it; null for the keys' own. Never one that
+// somebody has to ask for by name: `reference` is not constant-time, and experience changes nothing but speed.
+const bignum::Variant* known_row(const tune::Choice* choice);
+
 }  // namespace stockade::rsa

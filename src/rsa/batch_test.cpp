@@ -107,6 +107,51 @@ TEST(Batches, that_are_short_are_the_same_on_every_engine) {
   }
 }
 
+// A profile of one row, which says that private operations are done by that row.
+std::unique_ptr<tune::Profile> profile_with(const std::string& row) {
+  auto profile = std::make_unique<tune::Profile>();
+  tune::Fault fault;
+  const std::string text = "stockade-profile 1\nrsa-private 2048 1 engine=threads workers=all row=" + row +
+                           " | 900 /s | - | somewhere | 2026-11-22 | 0123456\nend 1\n";
+  EXPECT_TRUE(tune::read_profile(text, *profile, fault)) << fault.what;
+  return profile;
+}
+
+TEST(Batches, are_the_same_whatever_row_experience_knows) {
+  tests::RandomSource random;
+  const auto small = make_key(oracle_key(2048).numbers), large = make_key(oracle_key(3072).numbers);
+  small->allow_any_row();
+  large->allow_any_row();
+  constexpr uint64_t count = 11;
+  std::vector<Buffer> in, expected;
+  for (uint64_t i = 0; i < count; ++i) {
+    in.push_back(random.bytes(i % 3 == 0 ? 384 : 256));
+    in[i][0] = 0;
+  }
+  for (const char* row : {"ifma", "avx2", "adx", "portable", "reference", "none"}) {
+    const auto profile = profile_with(row);
+    const tune::ScopedProfile scoped(profile.get());
+    std::vector<Buffer> out;
+    std::vector<PrivateOperation> operations;
+    for (const Buffer& number : in) out.emplace_back(number.size());
+    for (uint64_t i = 0; i < count; ++i) operations.push_back({i % 3 == 0 ? large.get() : small.get(), in[i], out[i]});
+    EXPECT_EQ(run_private({Kind::automatic, 3}, operations, system_random()), STOCKADE_OK);
+    if (expected.empty()) expected = out;
+    EXPECT_EQ(out, expected) << row;
+  }
+}
+
+// Experience takes no row that is not chosen without being named, for such a one may not be constant-time.
+TEST(Batches, are_never_done_by_a_row_that_has_to_be_asked_for) {
+  for (const bignum::Variant& row : bignum::variants()) {
+    const auto profile = profile_with(row.name);
+    const bool usable = row.automatic && (row.needs & ~engine::environment().usable) == 0;
+    EXPECT_EQ(known_row(&profile->row[0].choice), usable ? &row : nullptr) << row.name;
+  }
+  EXPECT_EQ(known_row(&profile_with("none")->row[0].choice), nullptr);
+  EXPECT_EQ(known_row(nullptr), nullptr);
+}
+
 TEST(Batches, of_nothing_are_no_work) {
   for (const Engine& engine : engines) {
     EXPECT_EQ(run_private(engine, {}, system_random()), STOCKADE_OK);

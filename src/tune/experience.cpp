@@ -30,8 +30,9 @@ struct Experience {
   bool has_user, has_built_in, has_gpus;
   bool prefers_gpus;
 };
-// Nothing in it is allocated, and pages that no profile needs are never touched.
-Experience kept;
+// Nothing in it is allocated, and pages that no profile needs are never touched: not by a constructor either, which would
+// also wipe what somebody else's static object had asked for before it ran.
+constinit Experience kept{};
 
 struct Path {
   char text[4096] = {};
@@ -75,12 +76,14 @@ void set_name(Profile& profile, const char* name) { std::snprintf(profile.name, 
 size_t read_file(const char* path, char* text, size_t size, const char*& problem) {
   problem = nullptr;
   // A pipe in its place must not keep the program waiting.
-  const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  struct stat facts;
   if (file < 0) {
-    if (errno != ENOENT && errno != ENOTDIR) problem = "it cannot be opened";
+    // A service may have the home folder of somebody whose folders it may not enter: nobody knows of a profile there.
+    const bool there = errno != ENOENT && errno != ENOTDIR && (errno != EACCES || stat(path, &facts) == 0);
+    if (there) problem = "it cannot be opened";
     return 0;
   }
-  struct stat facts;
   size_t used = 0;
   if (fstat(file, &facts) != 0 || !S_ISREG(facts.st_mode)) {
     problem = "it is not a file";
