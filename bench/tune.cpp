@@ -16,7 +16,7 @@ namespace stockade::bench {
 namespace {
 
 // A candidate that was so much slower is not tried at all at shorter lengths, where what it costs to begin weighs more.
-constexpr double out_of_the_question = 4;
+constexpr double out_of_the_question = 8;
 // Workers of a team wait for more work for about so long, awake and in the way of whoever is measured next.
 constexpr timespec until_asleep = {0, 4'000'000};
 // Times that a noisy point is measured anew, each time twice as long.
@@ -56,14 +56,14 @@ class Turns {
 
  private:
   void prepare(const tune::Choice* choice) {
-    const bool alone = choice == nullptr || choice->runner == tune::Runner::serial;
+    const bool alone = choice == nullptr ? work_.automatic_is_alone(length_) : choice->runner == tune::Runner::serial;
     if (alone && after_a_team_) nanosleep(&until_asleep, nullptr);
     // A team that is woken loses time at first, and an automatic engine then rests from it for a while.
     const auto begun = std::chrono::steady_clock::now();
     do {
       work_.run(length_, choice, 1);
     } while (std::chrono::steady_clock::now() - begun < work_.warm_up());
-    after_a_team_ = choice == nullptr || choice->runner != tune::Runner::serial;
+    after_a_team_ = !alone;
   }
 
   TuneWork& work_;
@@ -87,21 +87,23 @@ std::vector<tune::Choice> promising(TuneWork& work, uint64_t length, std::vector
                        [&](const tune::Choice& other) { return alike(choice, other); });
   });
   if (choices.size() <= 1) return choices;
+  // The better of two samples: one alone may have met with a mishap.
   Schedule look = schedule;
-  look.rounds = 1;
+  look.rounds = 2;
   look.sample_seconds = schedule.sample_seconds / 2;
   const std::vector<Timing> timings = measure_choices(work, length, choices, look);
   double quickest = std::numeric_limits<double>::infinity();
   for (const Timing& timing : timings) {
-    if (timing.measured) quickest = std::min(quickest, timing.seconds);
+    if (timing.measured) quickest = std::min(quickest, timing.low);
   }
   std::vector<tune::Choice> left;
   for (size_t i = 0; i < choices.size(); ++i) {
-    const double times = timings[i].measured ? timings[i].seconds / quickest : out_of_the_question + 1;
+    const double times = timings[i].measured ? timings[i].low / quickest : out_of_the_question + 1;
     // Of GPUs the quickest way stays, for its ring.
     if (times <= work.hopeless() || choices[i].runner == tune::Runner::cuda) left.push_back(choices[i]);
     // What works on one thread stays: it is what short lengths come to.
-    if (times > out_of_the_question && choices[i].runner == tune::Runner::threads) excluded.push_back(choices[i]);
+    if (times > out_of_the_question && work.begins() && choices[i].runner == tune::Runner::threads)
+      excluded.push_back(choices[i]);
   }
   return left;
 }

@@ -85,6 +85,8 @@ class OnGpu : public TuneWork {
     return all;
   }
 
+  bool automatic_is_alone(uint64_t) const override { return false; }
+
   void prepare(uint64_t length) override {
     if (!host_) {
       host_.emplace(longest_);
@@ -185,6 +187,8 @@ class FromHost : public TuneWork {
     }
     return all;
   }
+
+  bool automatic_is_alone(uint64_t) const override { return false; }
 
   void prepare(uint64_t) override {
     if (key_) return;

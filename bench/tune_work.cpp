@@ -30,6 +30,8 @@ using tune::Runner;
 constexpr uint64_t least_length = 64;
 // Below this, output goes nowhere but into caches.
 constexpr uint64_t streams_from = uint64_t{1} << 20;
+// Above this, most of it is in no cache when it is read.
+constexpr uint64_t large = uint64_t{16} << 20;
 
 // 2, 4, 8 and so on, and all.
 std::vector<uint32_t> worker_counts(uint32_t threads) {
@@ -54,7 +56,10 @@ Choice many_threads(uint32_t workers, uint32_t threads) {
 
 std::vector<Choice> with_stores(const std::vector<Choice>& choices, uint64_t length) {
   std::vector<Choice> all;
-  for (const auto stores : {tune::Stores::ordinary, tune::Stores::streaming}) {
+  std::vector<tune::Stores> ways{tune::Stores::ordinary, tune::Stores::streaming};
+  // What pushes everything else out of the last cache is not the more modest way.
+  if (length > large) std::reverse(ways.begin(), ways.end());
+  for (const auto stores : ways) {
     if (stores == tune::Stores::streaming && length < streams_from) continue;
     for (Choice choice : choices) {
       choice.stores = stores;
@@ -81,6 +86,13 @@ class Planned : public TuneWork {
         bits_(bits),
         automatic_(make_engine("auto", settings.threads)),
         serial_(make_engine("serial", 1)) {}
+
+  bool automatic_is_alone(uint64_t length) const final {
+    const bool asked = !length_in_bytes() || length >= tune::least_split;
+    const tune::Row* const row = asked ? tune::find(operation_, bits_, length) : nullptr;
+    if (row != nullptr && row->choice.runner != Runner::unsaid) return row->choice.runner == Runner::serial;
+    return length_in_bytes() && length < tune::fall_back.share;
+  }
 
   void run(uint64_t length, const Choice* choice, uint64_t times) final {
     if (choice == nullptr) return repeat(length, automatic_.get(), times);
@@ -400,6 +412,7 @@ class Rsa : public Planned {
     }
   }
   double amount(uint64_t count) const override { return static_cast<double>(count); }
+  bool begins() const override { return false; }
   double near_enough() const override { return 64; }  // nothing lies between most of them
 
  protected:
@@ -482,7 +495,9 @@ std::vector<uint32_t> tune_bits(const TuneSettings& settings, Operation operatio
     case Operation::ecb:
     case Operation::cbc:
     case Operation::cfb:
-      // The rows of counter mode do.
+    case Operation::gpu_cbc:
+    case Operation::gpu_cfb:
+      // The rows of counter mode do, on GPUs those of ECB.
       if (!settings.full && !settings.by_name) return {};
       break;
     case Operation::rsa_private:

@@ -24,9 +24,13 @@ class TuneWork {
   virtual void run(uint64_t length, const tune::Choice* choice, uint64_t times) = 0;
   // What a run does: bytes, or operations.
   virtual double amount(uint64_t length) const { return static_cast<double>(length); }
+  // Whether the experience in force has it done on one thread.
+  virtual bool automatic_is_alone(uint64_t length) const = 0;
+  // Whether many threads are the worse the shorter the work is, because of what it takes to begin.
+  virtual bool begins() const { return true; }
   // So long it runs before each sample, outside the clock.
   virtual std::chrono::microseconds warm_up() const { return std::chrono::milliseconds(1); }
-  // A candidate that a first sample shows to be so much slower than the quickest is not measured further.
+  // A candidate that a first look shows to be so much slower than the quickest is not measured further.
   virtual double hopeless() const { return 1.6; }
   // Between two lengths whose choices differ the place where they change is looked for until it is known to this factor.
   virtual double near_enough() const { return 1.15; }

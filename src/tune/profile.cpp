@@ -297,13 +297,16 @@ void write_choice(const Choice& choice, char* text, size_t size) {
 
 namespace {
 
-// What does about the same work for a block, so that its rows serve where there are none: counter mode.
+// What does about the same work for a block, so that its rows serve where there are none.
 Operation kin_of(Operation operation) {
   switch (operation) {
     case Operation::ecb:
     case Operation::cbc:
     case Operation::cfb:
       return Operation::ctr;
+    case Operation::gpu_cbc:
+    case Operation::gpu_cfb:
+      return Operation::gpu_ecb;
     default:
       return operation;
   }

@@ -127,7 +127,8 @@ struct Profile {
   Row row[most_rows];
   Group group[most_groups];
 
-  // The row for that length: of the keys' own size, or of the nearest there is; for ECB, CBC and CFB those of CTR will do. Null:
+  // The row for that length: of the keys' own size, or of the nearest there is; for ECB, CBC and CFB those of CTR will do, and on
+  // GPUs those of ECB for CBC and CFB. Null:
   // the profile knows nothing about it.
   const Row* find(Operation operation, uint32_t bits, uint64_t length) const;
   // All rows of that size or the nearest, for any length.
