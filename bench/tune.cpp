@@ -33,7 +33,7 @@ bool alike(const tune::Choice& a, const tune::Choice& b) { return a == b; }
 
 // Whether a choice was so near to the best at a point that it matters to nobody which of them is taken.
 bool does_as_well(const tune::Choice& choice, const TuneOutcome& outcome) {
-  constexpr double near = 1.02;
+  constexpr double near = 1.03;
   return alike(choice, outcome.next) && outcome.score < near * outcome.next_score;
 }
 
@@ -166,6 +166,9 @@ class Tuning {
       point_share_ = share_ * static_cast<double>(done++) / static_cast<double>(found_->size());
       const TunePoint point{subject.operation, subject.bits, length};
       if (found.results.size() < 2) continue;
+      // Points between two of the grid are many, and each is as good as its neighbours.
+      const auto& grid = subject.lengths;
+      if (!settings_.full && std::find(grid.begin(), grid.end(), length) == grid.end()) continue;
       on_point_({point, before_ + point_share_});
       repeat_point(work, point, found);
       on_outcome_(found.outcome);

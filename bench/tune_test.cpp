@@ -221,7 +221,9 @@ TuneSettings smallest() {
   settings.threads = 2;
   settings.largest = 1 << 16;
   settings.operations = {tune::Operation::gcm, tune::Operation::rsa_public};
-  settings.schedule = {1, 0.00001, 5};
+  settings.schedule.rounds = 1;
+  settings.schedule.sample_seconds = 0.00001;
+  settings.schedule.limit_seconds = 5;
   return settings;
 }
 
