@@ -175,7 +175,7 @@ class Tuning {
     }
   }
 
-  // The same candidates again; what counts is the mean.
+  // The same candidates again; what counts is the fastest round of both.
   void repeat_point(TuneWork& work, const TunePoint& point, Found& found) {
     work.prepare(point.length);
     std::vector<tune::Choice> choices;
@@ -183,10 +183,10 @@ class Tuning {
     const std::vector<Timing> timings = measure_choices(work, point.length, choices, settings_.schedule);
     for (size_t i = 0; i < choices.size(); ++i) {
       if (!timings[i].measured) continue;
-      Timing& mean = found.results[i].timing;
-      mean.seconds = (mean.seconds + timings[i].seconds) / 2;
-      mean.low = (mean.low + timings[i].low) / 2;
-      mean.high = std::max(mean.high, timings[i].high);
+      Timing& both = found.results[i].timing;
+      both.seconds = (both.seconds + timings[i].seconds) / 2;
+      both.low = std::min(both.low, timings[i].low);
+      both.high = std::max(both.high, timings[i].high);
     }
     found.outcome = conclude(work, point, found.results, decide(found.results), found.candidates);
   }
@@ -255,11 +255,11 @@ class Tuning {
     if (outcome.best.runner == tune::Runner::threads) add_ring(outcome.best, results);
     const double amount = work.amount(point.length);
     const bool bytes = counts_bytes(point.operation);
-    outcome.score = score_of(amount, results[best].timing.seconds, bytes);
+    outcome.score = score_of(amount, results[best].timing.low, bytes);
     outcome.noise = noise_of(results[best].timing);
     report_.worst_noise = std::max(report_.worst_noise, outcome.noise);
     for (size_t i = 0; i < results.size(); ++i) {
-      const double score = score_of(amount, results[i].timing.seconds, bytes);
+      const double score = score_of(amount, results[i].timing.low, bytes);
       if (i == best || score <= outcome.next_score) continue;
       outcome.next = results[i].choice;
       outcome.next_score = score;
@@ -272,7 +272,7 @@ class Tuning {
     const TuneResult* quickest = nullptr;
     for (const TuneResult& result : results) {
       if (result.choice.runner != tune::Runner::cuda) continue;
-      if (quickest == nullptr || result.timing.seconds < quickest->timing.seconds) quickest = &result;
+      if (quickest == nullptr || result.timing.low < quickest->timing.low) quickest = &result;
     }
     if (quickest == nullptr) return;
     choice.lanes = quickest->choice.lanes;
@@ -304,12 +304,12 @@ double noise_of(const Timing& timing) {
 size_t decide(const std::vector<TuneResult>& results) {
   size_t quickest = 0;
   for (size_t i = 1; i < results.size(); ++i) {
-    if (results[i].timing.seconds < results[quickest].timing.seconds) quickest = i;
+    if (results[i].timing.low < results[quickest].timing.low) quickest = i;
   }
   const Timing& best = results[quickest].timing;
   const double chance = std::clamp(noise_of(best), 0.02, 0.04);
   for (size_t i = 0; i < quickest; ++i) {
-    if (results[i].timing.seconds <= best.seconds * (1 + chance)) return i;
+    if (results[i].timing.low <= best.low * (1 + chance)) return i;
   }
   return quickest;
 }

@@ -45,14 +45,16 @@ struct TuneResult {
 struct TuneOutcome {
   TunePoint point;
   tune::Choice best, next;  // the runner-up is another way of doing it, not the same with other luck
-  double score = 0;         // of the best: GB/s, or operations per second
+  double score = 0;         // of the best, in its fastest round: GB/s, or operations per second
   double next_score = 0;    // 0: there is only one way
   double noise = 0;         // noise_of the best
   uint32_t candidates = 0;  // how many there were
 };
 
 // From candidates that stand in order, the most modest first, and were measured in the same rounds: the most modest of those
-// that are not slower than the quickest beyond what chance explains, which is counted as 2 to 4 %. At least one is measured.
+// that are not slower than the quickest beyond what chance explains, which is counted as 2 to 4 %. Their fastest rounds are
+// compared: whatever else a machine does, and wherever it puts threads that are woken, only ever adds to a round. At least one
+// is measured.
 size_t decide(const std::vector<TuneResult>& results);
 
 // How far the median of the rounds is above the fastest, of the median: what a busy machine adds, but for single mishaps.
