@@ -19,6 +19,9 @@ namespace {
 constexpr double out_of_the_question = 8;
 // Workers of a team wait for more work for about so long, awake and in the way of whoever is measured next.
 constexpr timespec until_asleep = {0, 4'000'000};
+constexpr std::chrono::microseconds until_apart{5000};
+// A first pass that takes no longer leaves time for all points in the second one.
+constexpr std::chrono::seconds quick_pass{50};
 // Times that a noisy point is measured anew, each time twice as long.
 constexpr uint32_t most_repeats = 2;
 
@@ -26,6 +29,16 @@ double score_of(double amount, double seconds, bool bytes) { return amount / sec
 
 bool counts_bytes(tune::Operation operation) {
   return operation != tune::Operation::rsa_private && operation != tune::Operation::rsa_public;
+}
+
+// Long messages are as quick as the memory is just then, and a round may find more of its output in a cache than is its share.
+Counts counts_for(const TunePoint& point) {
+  constexpr uint64_t beyond_caches = uint64_t{1} << 20;
+  return counts_bytes(point.operation) && point.length > beyond_caches ? Counts::median : Counts::fastest;
+}
+
+double time_of(const Timing& timing, const TunePoint& point) {
+  return counts_for(point) == Counts::fastest ? timing.low : timing.seconds;
 }
 
 // Two choices that have the same done.
@@ -58,11 +71,13 @@ class Turns {
   void prepare(const tune::Choice* choice) {
     const bool alone = choice == nullptr ? work_.automatic_is_alone(length_) : choice->runner == tune::Runner::serial;
     if (alone && after_a_team_) nanosleep(&until_asleep, nullptr);
+    // A team that was asleep may wake on one core, and takes a while to find others.
+    const auto enough = !alone && !after_a_team_ ? std::max(work_.warm_up(), until_apart) : work_.warm_up();
     // A team that is woken loses time at first, and an automatic engine then rests from it for a while.
     const auto begun = std::chrono::steady_clock::now();
     do {
       work_.run(length_, choice, 1);
-    } while (std::chrono::steady_clock::now() - begun < work_.warm_up());
+    } while (std::chrono::steady_clock::now() - begun < enough);
     after_a_team_ = !alone;
   }
 
@@ -118,11 +133,13 @@ class Tuning {
   // Twice, some time apart: what else runs on the machine, and on the machine below it, changes within seconds, and a choice shall
   // be right on the whole.
   TuneReport run() {
+    const auto begun = std::chrono::steady_clock::now();
     const std::vector<TuneSubject> all = subjects(settings_);
     for (size_t i = 0; i < all.size(); ++i) {
       begin(all[i], i, all.size(), 0);
       if (const auto work = make_tune_work(settings_, all[i].operation, all[i].bits)) run_subject(*work, all[i]);
     }
+    unhurried_ = settings_.full || std::chrono::steady_clock::now() - begun < quick_pass;
     for (size_t i = 0; i < all.size(); ++i) {
       begin(all[i], i, all.size(), 1);
       if (const auto work = make_tune_work(settings_, all[i].operation, all[i].bits)) repeat_subject(*work, all[i]);
@@ -166,9 +183,9 @@ class Tuning {
       point_share_ = share_ * static_cast<double>(done++) / static_cast<double>(found_->size());
       const TunePoint point{subject.operation, subject.bits, length};
       if (found.results.size() < 2) continue;
-      // Points between two of the grid are many, and each is as good as its neighbours.
+      // Points between two of the grid are many, and each is as good as its neighbours. On a small machine there is time for them.
       const auto& grid = subject.lengths;
-      if (!settings_.full && std::find(grid.begin(), grid.end(), length) == grid.end()) continue;
+      if (!unhurried_ && std::find(grid.begin(), grid.end(), length) == grid.end()) continue;
       on_point_({point, before_ + point_share_});
       repeat_point(work, point, found);
       on_outcome_(found.outcome);
@@ -188,7 +205,7 @@ class Tuning {
       both.low = std::min(both.low, timings[i].low);
       both.high = std::max(both.high, timings[i].high);
     }
-    found.outcome = conclude(work, point, found.results, decide(found.results), found.candidates);
+    found.outcome = conclude(work, point, found.results, decide(found.results, counts_for(point)), found.candidates);
   }
 
   // Finds where the choice changes between two lengths that were measured.
@@ -236,7 +253,7 @@ class Tuning {
       for (size_t i = 0; i < left.size(); ++i) {
         if (timings[i].measured) results.push_back({left[i], timings[i]});
       }
-      best = decide(results);
+      best = decide(results, counts_for(point));
       const bool noisy = noise_of(results[best].timing) > too_noisy;
       if (!noisy || repeat == most_repeats) {
         if (noisy) ++report_.noisy;
@@ -255,11 +272,11 @@ class Tuning {
     if (outcome.best.runner == tune::Runner::threads) add_ring(outcome.best, results);
     const double amount = work.amount(point.length);
     const bool bytes = counts_bytes(point.operation);
-    outcome.score = score_of(amount, results[best].timing.low, bytes);
+    outcome.score = score_of(amount, time_of(results[best].timing, point), bytes);
     outcome.noise = noise_of(results[best].timing);
     report_.worst_noise = std::max(report_.worst_noise, outcome.noise);
     for (size_t i = 0; i < results.size(); ++i) {
-      const double score = score_of(amount, results[i].timing.low, bytes);
+      const double score = score_of(amount, time_of(results[i].timing, point), bytes);
       if (i == best || score <= outcome.next_score) continue;
       outcome.next = results[i].choice;
       outcome.next_score = score;
@@ -284,6 +301,7 @@ class Tuning {
   const std::function<void(const TuneProgress&)>& on_point_;
   const std::function<void(const TuneOutcome&)>& on_outcome_;
   TuneReport report_;
+  bool unhurried_ = false;
   std::map<Subject, std::map<uint64_t, Found>> all_found_;
   std::map<uint64_t, Found>* found_ = nullptr;  // of the subject at hand, by length
   std::vector<tune::Choice> excluded_;
@@ -301,15 +319,17 @@ double noise_of(const Timing& timing) {
   return timing.seconds > 0 ? (timing.seconds - timing.low) / timing.seconds : 0;
 }
 
-size_t decide(const std::vector<TuneResult>& results) {
+size_t decide(const std::vector<TuneResult>& results, Counts counts) {
+  const auto time = [counts](const TuneResult& result) {
+    return counts == Counts::fastest ? result.timing.low : result.timing.seconds;
+  };
   size_t quickest = 0;
   for (size_t i = 1; i < results.size(); ++i) {
-    if (results[i].timing.low < results[quickest].timing.low) quickest = i;
+    if (time(results[i]) < time(results[quickest])) quickest = i;
   }
-  const Timing& best = results[quickest].timing;
-  const double chance = std::clamp(noise_of(best), 0.02, 0.04);
+  const double chance = std::clamp(noise_of(results[quickest].timing), 0.02, 0.04);
   for (size_t i = 0; i < quickest; ++i) {
-    if (results[i].timing.low <= best.low * (1 + chance)) return i;
+    if (time(results[i]) <= time(results[quickest]) * (1 + chance)) return i;
   }
   return quickest;
 }

@@ -52,10 +52,11 @@ struct TuneOutcome {
 };
 
 // From candidates that stand in order, the most modest first, and were measured in the same rounds: the most modest of those
-// that are not slower than the quickest beyond what chance explains, which is counted as 2 to 4 %. Their fastest rounds are
-// compared: whatever else a machine does, and wherever it puts threads that are woken, only ever adds to a round. At least one
-// is measured.
-size_t decide(const std::vector<TuneResult>& results);
+// that are not slower than the quickest beyond what chance explains, which is counted as 2 to 4 %. Of short work the fastest
+// rounds are compared: whatever else a machine does, and wherever it puts threads that are woken, only ever adds to a round.
+// At least one is measured.
+enum class Counts { fastest, median };
+size_t decide(const std::vector<TuneResult>& results, Counts counts = Counts::fastest);
 
 // How far the median of the rounds is above the fastest, of the median: what a busy machine adds, but for single mishaps.
 double noise_of(const Timing& timing);
