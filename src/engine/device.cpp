@@ -112,7 +112,7 @@ uint64_t workspace_on(const Site& site, const CipherKey& key, stockade_direction
   if (key.mode == STOCKADE_GCM) return backend().gcm->workspace_bytes(site.queue());
   const aes::GpuOperation operation = operation_of(key.mode, direction);
   const gpu::Shape usual = aes::default_shape(operation, site.queue().capability);
-  // Any shape that a shorter message could have is provided for: a caller may ask once for the longest.
+  // The most that any shape needs which is known for such keys.
   uint64_t most = aes::gpu_workspace_bytes(operation, site.queue(), usual, length, unit);
   for (const tune::Row& row : tune::find_all(experience_of_kernels(key.mode), key.bits, site.name())) {
     most = std::max(most, aes::gpu_workspace_bytes(operation, site.queue(), shape_of(row, usual), length, unit));

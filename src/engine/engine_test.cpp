@@ -178,6 +178,10 @@ end 7
     if (!tune::read_profile(text, *profile_, fault)) throw std::logic_error(fault.what);
     scoped_.emplace(profile_.get());
   }
+  void SetUp() override {
+    const bool forced = !environment().aes_row.empty() || !environment().gcm_row.empty();
+    if (forced) GTEST_SKIP() << "where rows are forced no profile is asked";
+  }
 
   std::unique_ptr<tune::Profile> profile_;
   std::optional<tune::ScopedProfile> scoped_;
@@ -211,6 +215,15 @@ TEST_F(KnownPlans, give_each_worker_its_share) {
   // No number of shares is none.
   profile_->row[4].choice.share = 1;
   EXPECT_EQ(workers(UINT64_MAX), 8U);
+}
+
+// Jobs that experience says nothing about, such as reading a file without writing one.
+TEST_F(KnownPlans, are_not_asked_for_without_a_size_of_key) {
+  const Task reading{tune::Operation::gcm, 0, mib, 1000, true},
+      writing{tune::Operation::gcm, 256, 32 * kib, 1000, true};
+  EXPECT_EQ(make_plan(automatic_of_8, reading).row, nullptr);
+  EXPECT_EQ(make_plan(automatic_of_8, reading).workers, 8U);
+  EXPECT_EQ(make_plan(automatic_of_8, writing).workers, 2U);
 }
 
 TEST_F(KnownPlans, are_of_the_nearest_size_of_key) {

@@ -881,8 +881,9 @@ uint64_t bytes_to_do(const FileJob& job, const Source& source) {
 Status gather(Crew& crew, const FileJob& job, const FileWork& work, const Source& source, const Engine& engine) {
   const uint64_t length = bytes_to_do(job, source);
   const uint64_t runs = source.sized() ? last_run(length, job.run_bytes) + 1 : unknown_bytes;
-  // Whatever the cipher: files of one are as quick to read and to write as those of another.
-  const Task task{tune::Operation::files, 256, length, runs, true};
+  // Whatever the cipher: files of one are as quick to read and to write as those of another. Experience is of jobs that write,
+  // which a file system does not let many do at once; those that only read are as quick as there are cores.
+  const Task task{tune::Operation::files, job.discards_output ? 0U : 256U, length, runs, true};
   if (!wants_gpus(engine.kind) || work.lane_use() == LaneUse::worker) return crew.gather(engine, task, Home::file);
   if (work.lane_use() == LaneUse::none && engine.kind == Kind::cuda) return STOCKADE_ERROR_MODE;
   return crew.gather({Kind::automatic, engine.threads}, task, Home::file);

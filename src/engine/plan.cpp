@@ -24,6 +24,9 @@ uint64_t streaming_bytes() {
 const tune::Row* find_row(const Task& task) {
   const uint64_t length = task.length != 0 ? task.length : task.bytes;
   if (task.bits == 0 || (task.length == 0 && length < tune::least_split)) return nullptr;
+  // It was had with the rows that are best here; others may be many times slower.
+  const bool forced = !environment().aes_row.empty() || !environment().gcm_row.empty();
+  if (forced && task.operation < tune::Operation::rsa_private) return nullptr;
   return tune::find(task.operation, task.bits, length);
 }
 

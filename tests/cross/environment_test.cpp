@@ -321,6 +321,15 @@ TEST(Profile, stands_below_a_forced_engine) {
   EXPECT_TRUE(contains(answers.at(middle), "serial")) << answers.at(middle);
 }
 
+// It was had with the best rows, and others may be many times slower.
+TEST(Profile, is_not_followed_where_rows_are_forced) {
+  const ProfileFile file;
+  file.write(profile_of(probe().at("fingerprint")));
+  const Answers answers =
+      probe({{"STOCKADE_PROFILE", file.path()}, {"STOCKADE_FORCE", "aes:portable"}, {"STOCKADE_THREADS", "4"}});
+  EXPECT_FALSE(contains(answers.at(middle), "own.profile")) << answers.at(middle);
+}
+
 TEST(Profile, of_another_machine_is_ignored) {
   const ProfileFile file;
   file.write(profile_of("0123456789abcdef"));
