@@ -77,8 +77,6 @@ int report(const Failure& failure) {
   // Whatever failed after a signal, failed because of it.
   if (interrupt::requested()) {
     interrupt::answer();
-    ui::error(interrupt::message);
-    if (const char* hint = interrupt::hint()) ui::hint(hint);
     return interrupt::exit_status();
   }
   say(failure);

@@ -14,6 +14,7 @@ namespace {
 
 std::atomic<int> caught = 0;
 std::atomic<bool> report_wanted = false;
+std::atomic<bool> said = false;  // that it was interrupted
 std::atomic<const char*> doomed[max_doomed];
 std::atomic<const void*> terminal = nullptr;
 std::atomic<const char*> hint_text = nullptr;
@@ -40,7 +41,13 @@ namespace {
     if (const char* path = slot.load()) unlink(path);
   }
   restore_terminal();
-  ui::end_from_signal_handler(message, hint_text.load());
+  if (said.exchange(true)) {
+    // Somebody else is saying it.
+    constexpr timespec moment = {0, 200'000'000};
+    nanosleep(&moment, nullptr);
+  } else {
+    ui::end_from_signal_handler(message, hint_text.load());
+  }
   _exit(exit_status());
 }
 
@@ -87,7 +94,19 @@ void install() {
 
 bool requested() { return caught.load() != 0; }
 
-void answer() { signal(SIGALRM, SIG_IGN); }
+void answer() {
+  signal(SIGALRM, SIG_IGN);
+  // Further signals wait until it has been said, in this thread; in others end_now waits.
+  sigset_t requests, before;
+  sigemptyset(&requests);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&requests, number);
+  pthread_sigmask(SIG_BLOCK, &requests, &before);
+  if (!said.exchange(true)) {
+    ui::error(message);
+    if (const char* text = hint()) ui::hint(text);
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
 
 int exit_status() { return 128 + caught.load(); }
 

@@ -17,7 +17,8 @@ void install();
 bool requested();
 // 128 + the signal's number.
 int exit_status();
-// From here on no time limit ends the process: the request has been heard, and whoever calls this says so.
+// Says that the process was interrupted, with the hint, unless that has been said: a second signal, which `timeout` sends too, may
+// come at any moment. From here on no time limit ends the process.
 void answer();
 // The text of the message for it.
 extern const char message[];
