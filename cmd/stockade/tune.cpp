@@ -604,7 +604,7 @@ void add_tune(Command& root) {
       root.add("tune", "[--quick|--full] [OPTION ...]", "Measures what is quickest on this machine, for later runs.");
   const auto line = std::make_shared<TuneLine>();
   const char* group = "options";
-  tune.flag(group, "--quick", line->quick, "few lengths and key sizes, under two minutes (the default)");
+  tune.flag(group, "--quick", line->quick, "few lengths and key sizes: a minute on two cores (the default)");
   tune.flag(group, "--full", line->full, "all of them, and every candidate: up to an hour");
   tune.option(group, "--engine", "LIST", line->engines,
               "threads: rows about the CPU; cuda: rows about GPUs; default both");

@@ -25,8 +25,9 @@ const tune::Row* find_row(const Task& task) {
   const uint64_t length = task.length != 0 ? task.length : task.bytes;
   if (task.bits == 0 || (task.length == 0 && length < tune::least_split)) return nullptr;
   // It was had with the rows that are best here; others may be many times slower.
-  const bool forced = !environment().aes_row.empty() || !environment().gcm_row.empty();
-  if (forced && task.operation < tune::Operation::rsa_private) return nullptr;
+  const bool ciphers_forced = !environment().aes_row.empty() || !environment().gcm_row.empty();
+  const bool numbers_forced = !environment().bignum_row.empty();
+  if (task.operation < tune::Operation::rsa_private ? ciphers_forced : numbers_forced) return nullptr;
   return tune::find(task.operation, task.bits, length);
 }
 
