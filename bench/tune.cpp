@@ -20,10 +20,10 @@ constexpr double out_of_the_question = 8;
 // Workers of a team wait for more work for about so long, awake and in the way of whoever is measured next.
 constexpr timespec until_asleep = {0, 4'000'000};
 constexpr std::chrono::microseconds until_apart{5000};
-// A first pass that takes no longer leaves time for all points in the second one.
-constexpr std::chrono::seconds quick_pass{50};
-// Times that a noisy point is measured anew, each time twice as long.
-constexpr uint32_t most_repeats = 2;
+// Times that a noisy point is measured anew at once, each time twice as long, where there is time for it.
+constexpr uint32_t most_repeats = 3;
+// What a choice may lose at the end of its lengths without anybody looking for the place where another one is better.
+constexpr double worth_dividing = 0.03;
 
 double score_of(double amount, double seconds, bool bytes) { return amount / seconds / (bytes ? 1e9 : 1); }
 
@@ -46,7 +46,7 @@ bool alike(const tune::Choice& a, const tune::Choice& b) { return a == b; }
 
 // Whether a choice was so near to the best at a point that it matters to nobody which of them is taken.
 bool does_as_well(const tune::Choice& choice, const TuneOutcome& outcome) {
-  constexpr double near = 1.03;
+  constexpr double near = 1.02;
   return alike(choice, outcome.next) && outcome.score < near * outcome.next_score;
 }
 
@@ -128,101 +128,203 @@ class Tuning {
   Tuning(const TuneSettings& settings, const std::vector<TuneOutcome>& known,
          const std::function<void(const TuneProgress&)>& on_point,
          const std::function<void(const TuneOutcome&)>& on_outcome)
-      : settings_(settings), known_(known), on_point_(on_point), on_outcome_(on_outcome) {}
+      : settings_(settings),
+        known_(known),
+        on_point_(on_point),
+        on_outcome_(on_outcome),
+        end_(settings.seconds > 0 ? Clock::now() + seconds(settings.seconds) : Clock::time_point::max()) {}
 
-  // Twice, some time apart: what else runs on the machine, and on the machine below it, changes within seconds, and a choice shall
-  // be right on the whole.
+  // The grid of every subject, and then, as far as there is time, where choices change between its points, and all points once
+  // more: what else runs on the machine, and on the machine below it, changes within seconds, and a choice shall be right on the
+  // whole.
   TuneReport run() {
-    const auto begun = std::chrono::steady_clock::now();
     const std::vector<TuneSubject> all = subjects(settings_);
     for (size_t i = 0; i < all.size(); ++i) {
       begin(all[i], i, all.size(), 0);
-      if (const auto work = make_tune_work(settings_, all[i].operation, all[i].bits)) run_subject(*work, all[i]);
+      if (const auto work = make_tune_work(settings_, all[i].operation, all[i].bits)) take_grid(*work, all[i]);
     }
-    unhurried_ = settings_.full || std::chrono::steady_clock::now() - begun < quick_pass;
     for (size_t i = 0; i < all.size(); ++i) {
+      const Clock::time_point now = Clock::now();
+      if (now >= end_) break;
       begin(all[i], i, all.size(), 1);
-      if (const auto work = make_tune_work(settings_, all[i].operation, all[i].bits)) repeat_subject(*work, all[i]);
+      const auto work = make_tune_work(settings_, all[i].operation, all[i].bits);
+      if (work == nullptr) continue;
+      // Each subject has an equal part of what is left.
+      const bool hurried = end_ != Clock::time_point::max();
+      settle(*work, all[i], now, hurried ? now + (end_ - now) / static_cast<Clock::rep>(all.size() - i) : end_);
     }
+    if (settings_.seconds > 0) use_what_is_left(all);
+    count_noise();
     return report_;
   }
 
  private:
+  using Clock = std::chrono::steady_clock;
   struct Found {
     TuneOutcome outcome;
     std::vector<TuneResult> results;  // none: the outcome is from an earlier run
     size_t candidates = 0;
+    uint32_t repeats = 0;
   };
   using Subject = std::pair<tune::Operation, uint32_t>;
+
+  static Clock::duration seconds(double count) {
+    return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(count));
+  }
 
   void begin(const TuneSubject& subject, size_t number, size_t count, size_t pass) {
     found_ = &all_found_[{subject.operation, subject.bits}];
     excluded_.clear();
-    // The second pass has no first looks.
-    constexpr double begins[] = {0, 0.65, 1};
+    // A run without end has no third pass.
+    constexpr double begins[] = {0, 0.4, 0.8, 1};
     share_ = (begins[pass + 1] - begins[pass]) / static_cast<double>(count);
     before_ = begins[pass] + share_ * static_cast<double>(number);
+    point_share_ = 0;
   }
 
-  void run_subject(TuneWork& work, const TuneSubject& subject) {
+  void take_grid(TuneWork& work, const TuneSubject& subject) {
     // From the longest down: what cannot begin quickly enough there never can.
     size_t done = 0;
     for (auto length = subject.lengths.rbegin(); length != subject.lengths.rend(); ++length, ++done) {
-      // Dividing takes about as long again.
-      point_share_ = share_ * static_cast<double>(done) / static_cast<double>(2 * subject.lengths.size());
+      point_share_ = share_ * static_cast<double>(done) / static_cast<double>(subject.lengths.size());
       take(work, {subject.operation, subject.bits, *length});
     }
-    point_share_ = share_ / 2;
-    for (size_t i = 0; i + 1 < subject.lengths.size(); ++i)
-      divide(work, subject, subject.lengths[i], subject.lengths[i + 1]);
   }
 
-  void repeat_subject(TuneWork& work, const TuneSubject& subject) {
-    size_t done = 0;
-    for (auto& [length, found] : *found_) {
-      point_share_ = share_ * static_cast<double>(done++) / static_cast<double>(found_->size());
-      const TunePoint point{subject.operation, subject.bits, length};
+  // How much longer a choice took than the quickest did.
+  static double loss(const Found& found, tune::Choice choice) {
+    // What GPUs would be given is no part of what was measured of cores.
+    if (choice.runner == tune::Runner::threads) choice.lanes = 0, choice.run_bytes = 0;
+    const TuneOutcome& outcome = found.outcome;
+    double quickest = std::numeric_limits<double>::infinity(), own = quickest;
+    for (const TuneResult& result : found.results) {
+      const double time = time_of(result.timing, outcome.point);
+      quickest = std::min(quickest, time);
+      if (alike(result.choice, choice)) own = time;
+    }
+    if (!found.results.empty()) return own / quickest - 1;
+    if (alike(outcome.best, choice)) return 0;
+    return alike(outcome.next, choice) ? outcome.score / outcome.next_score - 1 : own;
+  }
+
+  // All points again, and what lies between those whose choices differ; a repetition may show that it is elsewhere.
+  void settle(TuneWork& work, const TuneSubject& subject, Clock::time_point from, Clock::time_point until) {
+    const bool hurried = until != Clock::time_point::max();
+    const Clock::time_point some = hurried ? from + (until - from) / 2 : until;
+    repeat(work, subject, some);
+    do {
+      divide(work, subject, until);
+    } while (repeat(work, subject, until));
+  }
+
+  // Cores of a virtual machine are near to each other, or far, for seconds at a time.
+  void use_what_is_left(const std::vector<TuneSubject>& all) {
+    for (size_t i = 0; i < all.size() && Clock::now() < end_; ++i) {
+      begin(all[i], i, all.size(), 2);
+      const auto work = make_tune_work(settings_, all[i].operation, all[i].bits);
+      if (work == nullptr) continue;
+      do {
+        divide(*work, all[i], end_);
+      } while (repeat(*work, all[i], end_, 2));
+    }
+  }
+
+  // Looks for the places where choices change, most to gain first.
+  void divide(TuneWork& work, const TuneSubject& subject, Clock::time_point until) {
+    // Lengths do not come in order: what was out of the question at a longer one may be the best here.
+    excluded_.clear();
+    while (Clock::now() < until) {
+      const uint64_t middle = place_to_divide(work);
+      if (middle == 0) return;
+      take(work, {subject.operation, subject.bits, middle});
+    }
+  }
+
+  uint64_t place_to_divide(const TuneWork& work) const {
+    // Unknown losses are of choices that a first look ruled out.
+    const double most = work.hopeless();
+    std::vector<TuneOutcome> outcomes;
+    for (const auto& [length, found] : *found_) outcomes.push_back(found.outcome);
+    const std::vector<TuneOutcome> rows = merge(outcomes);
+    double gain = 0;
+    uint64_t place = 0;
+    const tune::Choice* in_force = nullptr;
+    uint64_t low = 0;
+    for (const auto& [length, found] : *found_) {
+      if (in_force != nullptr) {
+        const double ratio = static_cast<double>(length) / static_cast<double>(low);
+        const double lost = std::min(loss(found, *in_force), most);
+        // Whole blocks, and lines of the caches.
+        auto middle = static_cast<uint64_t>(static_cast<double>(low) * std::sqrt(ratio));
+        if (low >= 4096) middle = middle / 256 * 256;
+        const bool between = middle > low && middle < length;
+        if (between && ratio > work.near_enough() && lost > worth_dividing && lost * std::log(ratio) > gain) {
+          gain = lost * std::log(ratio);
+          place = middle;
+        }
+      }
+      for (const TuneOutcome& row : rows) {
+        if (row.point.length <= length) in_force = &row.best;
+      }
+      low = length;
+    }
+    return place;
+  }
+
+  // Each point until it has been repeated that often, the noisiest first. Whether any was measured.
+  bool repeat(TuneWork& work, const TuneSubject& subject, Clock::time_point until, uint32_t often = 1) {
+    std::vector<std::pair<double, uint64_t>> order;
+    for (const auto& [length, found] : *found_) {
       if (found.results.size() < 2) continue;
-      // Points between two of the grid are many, and each is as good as its neighbours. On a small machine there is time for them.
-      const auto& grid = subject.lengths;
-      if (!unhurried_ && std::find(grid.begin(), grid.end(), length) == grid.end()) continue;
+      const uint32_t wanted = found.outcome.noise > too_noisy ? most_repeats : often;
+      if (found.repeats < wanted) order.emplace_back(-found.outcome.noise, length);
+    }
+    std::sort(order.begin(), order.end());
+    size_t done = 0;
+    for (; done < order.size() && Clock::now() < until; ++done) {
+      point_share_ = share_ * static_cast<double>(done) / static_cast<double>(order.size());
+      const TunePoint point{subject.operation, subject.bits, order[done].second};
       on_point_({point, before_ + point_share_});
+      Found& found = found_->at(point.length);
+      ++found.repeats;
       repeat_point(work, point, found);
       on_outcome_(found.outcome);
     }
+    return done > 0;
   }
 
-  // The same candidates again; what counts is the fastest round of both.
+  // The same candidates again, for longer if the point was noisy.
   void repeat_point(TuneWork& work, const TunePoint& point, Found& found) {
     work.prepare(point.length);
     std::vector<tune::Choice> choices;
     for (const TuneResult& result : found.results) choices.push_back(result.choice);
-    const std::vector<Timing> timings = measure_choices(work, point.length, choices, settings_.schedule);
+    Schedule schedule = settings_.schedule;
+    if (found.outcome.noise > too_noisy) {
+      ++report_.again;
+      schedule.rounds *= found.repeats + 1;
+      schedule.sample_seconds *= found.repeats + 1;
+    }
+    const std::vector<Timing> timings = measure_choices(work, point.length, choices, schedule);
     for (size_t i = 0; i < choices.size(); ++i) {
       if (!timings[i].measured) continue;
-      Timing& both = found.results[i].timing;
-      both.seconds = (both.seconds + timings[i].seconds) / 2;
-      both.low = std::min(both.low, timings[i].low);
-      both.high = std::max(both.high, timings[i].high);
+      Timing& sum = found.results[i].timing;
+      const double weight = found.repeats;  // of those before
+      sum.seconds = (weight * sum.seconds + timings[i].seconds) / (weight + 1);
+      sum.low = std::min(sum.low, timings[i].low);
+      sum.high = std::max(sum.high, timings[i].high);
     }
-    found.outcome = conclude(work, point, found.results, decide(found.results, counts_for(point)), found.candidates);
+    const size_t best = decide(found.results, counts_for(point));
+    found.outcome = conclude(work, point, found.results, best, found.candidates);
   }
 
-  // Finds where the choice changes between two lengths that were measured.
-  void divide(TuneWork& work, const TuneSubject& subject, uint64_t low, uint64_t high) {
-    const double ratio = static_cast<double>(high) / static_cast<double>(low);
-    const TuneOutcome &first = found_->at(low).outcome, &last = found_->at(high).outcome;
-    if (ratio <= work.near_enough() || alike(first.best, last.best)) return;
-    if (does_as_well(first.best, last) && does_as_well(last.best, first)) return;
-    // Whole blocks, and lines of the caches.
-    auto middle = static_cast<uint64_t>(static_cast<double>(low) * std::sqrt(ratio));
-    if (low >= 4096) middle = middle / 256 * 256;
-    if (middle <= low || middle >= high) return;
-    // From here on lengths rise: what was out of the question at a shorter one may be the best.
-    excluded_.clear();
-    take(work, {subject.operation, subject.bits, middle});
-    divide(work, subject, low, middle);
-    divide(work, subject, middle, high);
+  void count_noise() {
+    for (const auto& [subject, points] : all_found_) {
+      for (const auto& [length, found] : points) {
+        if (found.results.empty()) continue;
+        report_.worst_noise = std::max(report_.worst_noise, found.outcome.noise);
+        if (found.outcome.noise > too_noisy) ++report_.noisy;
+      }
+    }
   }
 
   void take(TuneWork& work, const TunePoint& point) {
@@ -230,7 +332,7 @@ class Tuning {
     const auto known =
         std::find_if(known_.rbegin(), known_.rend(), [&](const TuneOutcome& one) { return one.point == point; });
     if (known != known_.rend()) {
-      (*found_)[point.length] = {*known, {}, 0};
+      (*found_)[point.length] = {*known, {}, 0, 0};
       return;
     }
     on_point_({point, before_ + point_share_});
@@ -254,16 +356,14 @@ class Tuning {
         if (timings[i].measured) results.push_back({left[i], timings[i]});
       }
       best = decide(results, counts_for(point));
-      const bool noisy = noise_of(results[best].timing) > too_noisy;
-      if (!noisy || repeat == most_repeats) {
-        if (noisy) ++report_.noisy;
-        break;
-      }
+      // In a hurry the others come first, and this one again if there is time.
+      const uint32_t repeats = settings_.seconds > 0 ? 0 : 2;
+      if (repeat == repeats || noise_of(results[best].timing) <= too_noisy) break;
       ++report_.again;
       schedule.rounds += settings_.schedule.rounds;
       schedule.sample_seconds *= 2;
     }
-    return {conclude(work, point, results, best, all.size()), results, all.size()};
+    return {conclude(work, point, results, best, all.size()), results, all.size(), 0};
   }
 
   TuneOutcome conclude(TuneWork& work, const TunePoint& point, const std::vector<TuneResult>& results, size_t best,
@@ -274,7 +374,6 @@ class Tuning {
     const bool bytes = counts_bytes(point.operation);
     outcome.score = score_of(amount, time_of(results[best].timing, point), bytes);
     outcome.noise = noise_of(results[best].timing);
-    report_.worst_noise = std::max(report_.worst_noise, outcome.noise);
     for (size_t i = 0; i < results.size(); ++i) {
       const double score = score_of(amount, time_of(results[i].timing, point), bytes);
       if (i == best || score <= outcome.next_score) continue;
@@ -301,7 +400,7 @@ class Tuning {
   const std::function<void(const TuneProgress&)>& on_point_;
   const std::function<void(const TuneOutcome&)>& on_outcome_;
   TuneReport report_;
-  bool unhurried_ = false;
+  const Clock::time_point end_;
   std::map<Subject, std::map<uint64_t, Found>> all_found_;
   std::map<uint64_t, Found>* found_ = nullptr;  // of the subject at hand, by length
   std::vector<tune::Choice> excluded_;
@@ -327,7 +426,7 @@ size_t decide(const std::vector<TuneResult>& results, Counts counts) {
   for (size_t i = 1; i < results.size(); ++i) {
     if (time(results[i]) < time(results[quickest])) quickest = i;
   }
-  const double chance = std::clamp(noise_of(results[quickest].timing), 0.02, 0.04);
+  const double chance = std::clamp(noise_of(results[quickest].timing), 0.015, 0.03);
   for (size_t i = 0; i < quickest; ++i) {
     if (time(results[i]) <= time(results[quickest]) * (1 + chance)) return i;
   }
@@ -415,6 +514,8 @@ TuneCheck check_point(TuneWork& work, const TunePoint& point, const Schedule& sc
 void check_tune(const TuneSettings& settings, const std::function<void(const TuneProgress&)>& on_point,
                 const std::function<void(const TuneCheck&)>& on_check) {
   const std::vector<TuneSubject> all = subjects(settings);
+  // What a machine is just then may not be what it is on the whole: points that fail have another chance, some time later.
+  std::vector<TunePoint> again;
   for (size_t i = 0; i < all.size(); ++i) {
     const auto work = make_tune_work(settings, all[i].operation, all[i].bits);
     if (work == nullptr) continue;
@@ -423,8 +524,18 @@ void check_tune(const TuneSettings& settings, const std::function<void(const Tun
       const TunePoint point{all[i].operation, all[i].bits, lengths[j]};
       const double part = static_cast<double>(j) / static_cast<double>(lengths.size());
       on_point({point, (static_cast<double>(i) + part) / static_cast<double>(all.size())});
-      on_check(check_point(*work, point, settings.schedule));
+      const TuneCheck check = check_point(*work, point, settings.schedule);
+      if (check.holds) {
+        on_check(check);
+      } else {
+        again.push_back(point);
+      }
     }
+  }
+  for (const TunePoint& point : again) {
+    on_point({point, 1});
+    if (const auto work = make_tune_work(settings, point.operation, point.bits))
+      on_check(check_point(*work, point, settings.schedule));
   }
 }
 

@@ -34,6 +34,7 @@ struct TuneSettings {
       devices;         // GPUs whose rows are wanted: the first is measured, others of the same kind help with host data
   std::string folder;  // for files; removed by the caller
   Schedule schedule;
+  double seconds = 0;  // when that is over, nothing is begun but what the grid still lacks; 0: it takes as long as it takes
 };
 
 // A candidate that was measured to the end.
@@ -52,7 +53,7 @@ struct TuneOutcome {
 };
 
 // From candidates that stand in order, the most modest first, and were measured in the same rounds: the most modest of those
-// that are not slower than the quickest beyond what chance explains, which is counted as 2 to 4 %. Of short work the fastest
+// that are not slower than the quickest beyond what chance explains, which is counted as 1.5 to 3 %. Of short work the fastest
 // rounds are compared: whatever else a machine does, and wherever it puts threads that are woken, only ever adds to a round.
 // At least one is measured.
 enum class Counts { fastest, median };
@@ -104,8 +105,8 @@ struct TuneCheck {
   bool holds = true;        // not slower by more than 5 %
 };
 
-// Sizes between those that are tuned, with the experience data in force. Points that fail are measured again, the two against each
-// other, before they count as failed.
+// Sizes between those that are tuned, with the experience data in force. Where a point fails, the two are measured against each
+// other, and when all others are done the whole point once more, before it counts as failed.
 void check_tune(const TuneSettings& settings, const std::function<void(const TuneProgress&)>& on_point,
                 const std::function<void(const TuneCheck&)>& on_check);
 

@@ -41,12 +41,12 @@ TEST(Decisions, take_the_quickest) {
 }
 
 TEST(Decisions, take_the_most_modest_of_those_that_are_as_quick) {
-  EXPECT_EQ(decide({result(1, 1.02, 1.015), result(2, 1.0, 1.0)}), 0U);
+  EXPECT_EQ(decide({result(1, 1.02, 1.014), result(2, 1.0, 1.0)}), 0U);
   EXPECT_EQ(decide({result(1, 1.03, 1.03), result(2, 1.0, 1.0)}), 1U);
   EXPECT_EQ(decide({result(1, 1.5, 1.5), result(2, 1.01, 1.01), result(4, 1.0, 1.0)}), 1U);
   // What chance explains is more where the rounds were apart, but never so much that it would be missed.
-  EXPECT_EQ(decide({result(1, 1.035, 1.035), result(2, 1.1, 1.0)}), 0U);
-  EXPECT_EQ(decide({result(1, 1.045, 1.045), result(2, 2.0, 1.0)}), 1U);
+  EXPECT_EQ(decide({result(1, 1.028, 1.028), result(2, 1.1, 1.0)}), 0U);
+  EXPECT_EQ(decide({result(1, 1.035, 1.035), result(2, 2.0, 1.0)}), 1U);
 }
 
 // A team that was put on one core for most of the rounds is as quick as it was in the others.

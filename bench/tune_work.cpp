@@ -368,7 +368,7 @@ class Rsa : public Planned {
   // Lanes are full or not, workers have the same or not: few operations have no rule but one for each number.
   std::vector<uint64_t> lengths() const override {
     std::vector<uint64_t> lengths;
-    for (uint64_t count = 1; count <= most(); count += count < 8 ? 1 : std::bit_floor(count) / 2)
+    for (uint64_t count = 1; count <= most(); count += count < 9 ? 1 : count < 12 ? 3 : std::bit_floor(count) / 2)
       lengths.push_back(count);
     return lengths;
   }
@@ -413,7 +413,7 @@ class Rsa : public Planned {
   }
   double amount(uint64_t count) const override { return static_cast<double>(count); }
   bool begins() const override { return false; }
-  double near_enough() const override { return 64; }  // nothing lies between most of them
+  double near_enough() const override { return 1; }
 
  protected:
   void once(uint64_t count, const stockade_engine* engine) override {

@@ -33,7 +33,7 @@ class TuneWork {
   // A candidate that a first look shows to be so much slower than the quickest is not measured further.
   virtual double hopeless() const { return 1.6; }
   // Between two lengths whose choices differ the place where they change is looked for until it is known to this factor.
-  virtual double near_enough() const { return 1.25; }
+  virtual double near_enough() const { return 1.12; }
 };
 
 // Null where the operation cannot be had here: there is no GPU, or no room.

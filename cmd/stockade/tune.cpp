@@ -33,6 +33,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+// A quick run is one that a person waits for: two minutes with the last point that it has begun.
+constexpr double quick_seconds = 95;
+
 struct TuneLine {
   std::optional<std::string> engines, operations, devices, largest, folder, output, profile;
   bool quick = false, full = false, dry_run = false, show = false, check = false, anew = false, built_in = false;
@@ -159,6 +162,7 @@ bench::TuneSettings read_settings(const TuneLine& line, const Machine& machine) 
   settings.schedule.rounds = line.full ? 9 : 4;
   settings.schedule.sample_seconds = line.full ? 0.005 : 0.0015;
   settings.schedule.limit_seconds = 5;
+  settings.seconds = line.full ? 0 : quick_seconds;
   return settings;
 }
 

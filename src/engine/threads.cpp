@@ -31,30 +31,49 @@ Nanoseconds now() {
 }
 
 // A team ends with its last member, and where other programs keep the cores busy a member may wait for one a thousand
-// times longer than the work takes. So a team that made things slower earns a rest, in which the calling thread works
-// alone. The rest is as long as the loss; if the next team loses too, twice as long, up to sixteen times. That bounds
-// what can be lost on a busy machine, and one mishap on an idle one costs little.
-std::atomic<Nanoseconds> last_loss{0};
+// times longer than the work takes. On a machine that is a guest of another, cores may be far from each other for a while,
+// and to begin together takes several times as long. So a team that was slower than its quickest member would have been
+// alone earns a rest, in which the calling thread works alone. The rest is as long as the loss, and one call at least; if the
+// next team loses too, twice as long, up to 128 times. That bounds what can be lost, to a few percent where every team loses,
+// and one mishap costs little. Threads that share this only make each other's rests shorter or longer.
 std::atomic<Nanoseconds> rest_until{0};
-std::atomic<uint32_t> rest_factor{1};
+std::atomic<uint32_t> rest_calls{0};
+std::atomic<uint32_t> rest_factor{0};  // of the last rest; 0: the last team did not lose
+// What it took a team to begin and to end, and what one member takes for a million bytes, when the rest began.
+std::atomic<Nanoseconds> known_overhead{0}, known_pace{0};
 
-bool resting(uint64_t bytes) {
+struct Outcome {
+  Nanoseconds team, alone;  // what it took, and what its quickest member would have needed for all
+};
+
+double gain_of_team(double alone, uint32_t workers) { return alone * (1 - 1.0 / workers); }
+
+bool resting(uint64_t bytes, uint32_t workers) {
+  const uint32_t calls = rest_calls.load(std::memory_order_relaxed);
   const Nanoseconds until = rest_until.load(std::memory_order_relaxed);
-  if (until == 0 || now() >= until) return false;
-  // A core does some eight bytes in a nanosecond, so this is what two of them would save.
-  const uint64_t gain = bytes / 16;
-  return gain < 2 * static_cast<uint64_t>(last_loss.load(std::memory_order_relaxed));
+  if (until == 0 || (calls == 0 && now() >= until)) return false;
+  const double alone = static_cast<double>(bytes) * 1e-6 * static_cast<double>(known_pace.load(std::memory_order_relaxed));
+  if (gain_of_team(alone, workers) > static_cast<double>(known_overhead.load(std::memory_order_relaxed))) return false;
+  if (calls > 0) rest_calls.store(calls - 1, std::memory_order_relaxed);
+  return true;
 }
 
-void judge(Nanoseconds loss) {
-  constexpr Nanoseconds negligible = 20'000, longest_rest = 200'000'000;
-  if (loss < negligible) return;
-  const Nanoseconds time = now();
-  const bool again = time - rest_until.load(std::memory_order_relaxed) < 4 * loss;
-  const uint32_t factor = again ? std::min(16U, 2 * rest_factor.load(std::memory_order_relaxed)) : 1;
+void judge(Outcome outcome, uint64_t bytes, uint32_t workers) {
+  constexpr uint32_t longest_factor = 128;
+  constexpr Nanoseconds longest_rest = 200'000'000;
+  const Nanoseconds loss = outcome.team - outcome.alone;
+  // Less is how cores differ from each other.
+  if (loss <= outcome.alone / 16) {
+    if (rest_factor.load(std::memory_order_relaxed) != 0) rest_factor.store(0, std::memory_order_relaxed);
+    return;
+  }
+  const uint32_t factor = std::clamp(2 * rest_factor.load(std::memory_order_relaxed), 1U, longest_factor);
+  const auto alone = static_cast<double>(outcome.alone);
   rest_factor.store(factor, std::memory_order_relaxed);
-  last_loss.store(loss, std::memory_order_relaxed);
-  rest_until.store(time + std::min(factor * loss, longest_rest), std::memory_order_relaxed);
+  known_pace.store(static_cast<Nanoseconds>(alone * 1e6 / static_cast<double>(bytes)), std::memory_order_relaxed);
+  known_overhead.store(outcome.team - static_cast<Nanoseconds>(alone / workers), std::memory_order_relaxed);
+  rest_calls.store(factor, std::memory_order_relaxed);
+  rest_until.store(now() + std::min(factor * loss, longest_rest), std::memory_order_relaxed);
 }
 
 void keep_smallest(std::atomic<Nanoseconds>& smallest, Nanoseconds value) {
@@ -70,11 +89,10 @@ struct alignas(64) Share {
 };
 constexpr uint32_t max_shares = 64;
 
-// Runs the work with a team and returns how much longer that took than its quickest member would have needed for all.
-// A member begins with its own share, so that the same data stays with the same core from call to call, and then helps
+// Runs the work with a team. A member begins with its own share, so that the same data stays with the same core from call to call, and then helps
 // with the others': cores of a shared machine are never equally fast. A team smaller than asked for (OMP_THREAD_LIMIT, a
 // nested region) does the same work.
-Nanoseconds run_team(uint32_t workers, uint64_t items, uint64_t grain, Body body, void* context) {
+Outcome run_team(uint32_t workers, uint64_t items, uint64_t grain, Body body, void* context) {
   const uint64_t runs = items / grain + (items % grain != 0);
   const uint32_t count = std::min(workers, max_shares);
   Share shares[max_shares];
@@ -104,7 +122,7 @@ Nanoseconds run_team(uint32_t workers, uint64_t items, uint64_t grain, Body body
       keep_smallest(alone, static_cast<Nanoseconds>(static_cast<double>(now() - entered) / part));
     }
   }
-  return now() - begun - alone.load(std::memory_order_relaxed);
+  return {now() - begun, alone.load(std::memory_order_relaxed)};
 }
 
 }  // namespace
@@ -112,12 +130,12 @@ Nanoseconds run_team(uint32_t workers, uint64_t items, uint64_t grain, Body body
 void run_threads(const Plan& plan, uint64_t items, uint64_t grain, Body body, void* context) {
   grain = std::max<uint64_t>(grain, 1);
   const bool optional = plan.at_stake != 0;
-  if (lost_team.load(std::memory_order_relaxed) || (optional && resting(plan.at_stake))) {
+  if (lost_team.load(std::memory_order_relaxed) || (optional && resting(plan.at_stake, plan.workers))) {
     return run_serial(items, grain, body, context);
   }
   note_team();
-  const Nanoseconds loss = run_team(plan.workers, items, grain, body, context);
-  if (optional) judge(loss);
+  const Outcome outcome = run_team(plan.workers, items, grain, body, context);
+  if (optional) judge(outcome, plan.at_stake, plan.workers);
 }
 
 }  // namespace stockade::engine
