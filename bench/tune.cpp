@@ -15,11 +15,14 @@
 namespace stockade::bench {
 namespace {
 
-// A candidate that was so much slower is not tried at all at shorter lengths, where what it costs to begin weighs more.
-constexpr double out_of_the_question = 8;
+// A candidate that was so much slower is not tried at all at shorter lengths, where what it costs to begin weighs more; and
+// one of RSA, of whose rows the quickest for many operations may be half as quick for one.
+constexpr double out_of_the_question = 8, out_of_the_question_for_rows = 4;
+// Of what a first look leaves a quick run measures so many.
+constexpr size_t most_in_a_hurry = 6;
 // Workers of a team wait for more work for about so long, awake and in the way of whoever is measured next.
 constexpr timespec until_asleep = {0, 4'000'000};
-constexpr std::chrono::microseconds until_apart{5000};
+constexpr std::chrono::microseconds until_apart{2000};
 // Times that a noisy point is measured anew at once, each time twice as long, where there is time for it.
 constexpr uint32_t most_repeats = 3;
 // What a choice may lose at the end of its lengths without anybody looking for the place where another one is better.
@@ -96,7 +99,7 @@ std::vector<Timing> measure_choices(TuneWork& work, uint64_t length, const std::
 
 // The candidates that a short look leaves.
 std::vector<tune::Choice> promising(TuneWork& work, uint64_t length, std::vector<tune::Choice> choices,
-                                    const Schedule& schedule, std::vector<tune::Choice>& excluded) {
+                                    const Schedule& schedule, size_t most, std::vector<tune::Choice>& excluded) {
   std::erase_if(choices, [&excluded](const tune::Choice& choice) {
     return std::any_of(excluded.begin(), excluded.end(),
                        [&](const tune::Choice& other) { return alike(choice, other); });
@@ -111,16 +114,33 @@ std::vector<tune::Choice> promising(TuneWork& work, uint64_t length, std::vector
   for (const Timing& timing : timings) {
     if (timing.measured) quickest = std::min(quickest, timing.low);
   }
-  std::vector<tune::Choice> left;
+  const double far_off = work.begins() ? out_of_the_question : out_of_the_question_for_rows;
+  std::vector<std::pair<double, size_t>> order;
   for (size_t i = 0; i < choices.size(); ++i) {
-    const double times = timings[i].measured ? timings[i].low / quickest : out_of_the_question + 1;
-    // Of GPUs the quickest way stays, for its ring.
-    if (times <= work.hopeless() || choices[i].runner == tune::Runner::cuda) left.push_back(choices[i]);
+    const double times = timings[i].measured ? timings[i].low / quickest : far_off + 1;
+    if (times <= work.hopeless()) order.emplace_back(times, i);
     // What works on one thread stays: it is what short lengths come to.
-    if (times > out_of_the_question && work.begins() && choices[i].runner == tune::Runner::threads)
-      excluded.push_back(choices[i]);
+    if (times > far_off && (!work.begins() || choices[i].runner == tune::Runner::threads)) excluded.push_back(choices[i]);
   }
-  return left;
+  std::sort(order.begin(), order.end());
+  std::vector<size_t> left;
+  for (const auto& [times, i] : order) {
+    if (left.size() < most) left.push_back(i);
+  }
+  // Of GPUs the quickest way stays, for its ring.
+  const size_t none = choices.size();
+  size_t quickest_of_gpus = none;
+  for (size_t i = 0; i < choices.size(); ++i) {
+    if (choices[i].runner != tune::Runner::cuda || !timings[i].measured) continue;
+    if (quickest_of_gpus == none || timings[i].low < timings[quickest_of_gpus].low) quickest_of_gpus = i;
+  }
+  if (quickest_of_gpus != none && std::find(left.begin(), left.end(), quickest_of_gpus) == left.end())
+    left.push_back(quickest_of_gpus);
+  // The most modest first.
+  std::sort(left.begin(), left.end());
+  std::vector<tune::Choice> kept;
+  for (const size_t i : left) kept.push_back(choices[i]);
+  return kept;
 }
 
 class Tuning {
@@ -276,7 +296,7 @@ class Tuning {
     std::vector<std::pair<double, uint64_t>> order;
     for (const auto& [length, found] : *found_) {
       if (found.results.size() < 2) continue;
-      const uint32_t wanted = found.outcome.noise > too_noisy ? most_repeats : often;
+      const uint32_t wanted = found.outcome.noise > too_noisy ? most_repeats : work.varies() ? often : 0;
       if (found.repeats < wanted) order.emplace_back(-found.outcome.noise, length);
     }
     std::sort(order.begin(), order.end());
@@ -346,10 +366,11 @@ class Tuning {
     const std::vector<tune::Choice> all = work.candidates(point.length);
     std::vector<TuneResult> results;
     Schedule schedule = settings_.schedule;
+    const size_t most = settings_.seconds > 0 ? most_in_a_hurry : all.size();
     size_t best = 0;
     ++report_.points;
     for (uint32_t repeat = 0;; ++repeat) {
-      const std::vector<tune::Choice> left = promising(work, point.length, all, schedule, excluded_);
+      const std::vector<tune::Choice> left = promising(work, point.length, all, schedule, most, excluded_);
       const std::vector<Timing> timings = measure_choices(work, point.length, left, schedule);
       results.clear();
       for (size_t i = 0; i < left.size(); ++i) {
@@ -471,7 +492,8 @@ double chance_of(const Timing& a, const Timing& b) { return noise_of(a) + noise_
 TuneCheck check_point(TuneWork& work, const TunePoint& point, const Schedule& schedule) {
   work.prepare(point.length);
   std::vector<tune::Choice> none;
-  const std::vector<tune::Choice> ways = promising(work, point.length, work.candidates(point.length), schedule, none);
+  const std::vector<tune::Choice> candidates = work.candidates(point.length);
+  const std::vector<tune::Choice> ways = promising(work, point.length, candidates, schedule, candidates.size(), none);
   std::vector<const tune::Choice*> all{nullptr};
   for (const tune::Choice& way : ways) all.push_back(&way);
   // However slow a machine is, what the first look left has to be measured, for the best of it is the yardstick.

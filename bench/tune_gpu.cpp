@@ -43,9 +43,9 @@ std::string name_of_gpu(uint32_t device) {
   return facts.name;
 }
 
-// Bytes that take some time on any GPU, from which on shapes matter no longer to each other.
+// Bytes that take some time on any GPU, from which on the best shape is the same.
 uint64_t longest_on_gpu(const TuneSettings& settings) {
-  return size_that_fits(settings.devices[0], settings.full ? uint64_t{1} << 30 : uint64_t{256} << 20);
+  return size_that_fits(settings.devices[0], settings.full ? uint64_t{1} << 30 : uint64_t{64} << 20);
 }
 
 // A message in a GPU's memory: runs are put behind one another, and their end is waited for once.
@@ -60,7 +60,12 @@ class OnGpu : public TuneWork {
         cpu_(make_engine("auto", settings.threads)),
         row_(name_of_gpu(settings.devices[0]).c_str()) {}
 
-  std::vector<uint64_t> lengths() const override { return tune_grid(64, longest_, 4); }
+  std::vector<uint64_t> lengths() const override {
+    std::vector<uint64_t> lengths = tune_grid(64, longest_, 4);
+    // What takes as long as a launch is short, whatever its shape.
+    if (!settings_.full) std::erase_if(lengths, [](uint64_t length) { return length == 256 || length == 1024 || length == 16384; });
+    return lengths;
+  }
   std::vector<uint64_t> other_lengths() const override { return tune_off_grid(64, longest_, settings_.full ? 4 : 16); }
 
   // Threads of a block in steps of 32, as far as they are asked for, blocks of a thread, blocks of a multiprocessor. First what
@@ -123,7 +128,8 @@ class OnGpu : public TuneWork {
   // Nobody waits for what a GPU did before, and most of the many shapes are alike.
   std::chrono::microseconds warm_up() const override { return {}; }
   double hopeless() const override { return 1.08; }
-  double near_enough() const override { return settings_.full ? 1.5 : 4; }
+  double near_enough() const override { return settings_.full ? 1.5 : 2; }
+  bool varies() const override { return false; }
 
  private:
   uint32_t step(uint32_t threads, uint32_t each) const {

@@ -28,6 +28,8 @@ class TuneWork {
   virtual bool automatic_is_alone(uint64_t length) const = 0;
   // Whether many threads are the worse the shorter the work is, because of what it takes to begin.
   virtual bool begins() const { return true; }
+  // Whether some seconds later it may be as quick as it never was before.
+  virtual bool varies() const { return true; }
   // So long it runs before each sample, outside the clock.
   virtual std::chrono::microseconds warm_up() const { return std::chrono::milliseconds(1); }
   // A candidate that a first look shows to be so much slower than the quickest is not measured further.
