@@ -274,9 +274,9 @@ class Tuning {
       if (in_force != nullptr) {
         const double ratio = static_cast<double>(length) / static_cast<double>(low);
         const double lost = std::min(loss(found, *in_force), most);
-        // Whole blocks, and lines of the caches.
         auto middle = static_cast<uint64_t>(static_cast<double>(low) * std::sqrt(ratio));
-        if (low >= 4096) middle = middle / 256 * 256;
+        // Whole blocks, and lines of the caches.
+        if (counts_bytes(found.outcome.point.operation)) middle -= middle % (low >= 4096 ? 256 : 16);
         const bool between = middle > low && middle < length;
         if (between && ratio > work.near_enough() && lost > worth_dividing && lost * std::log(ratio) > gain) {
           gain = lost * std::log(ratio);

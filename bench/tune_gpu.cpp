@@ -43,11 +43,6 @@ std::string name_of_gpu(uint32_t device) {
   return facts.name;
 }
 
-// Bytes that take some time on any GPU, from which on the best shape is the same.
-uint64_t longest_on_gpu(const TuneSettings& settings) {
-  return size_that_fits(settings.devices[0], settings.full ? uint64_t{1} << 30 : uint64_t{64} << 20);
-}
-
 // A message in a GPU's memory: runs are put behind one another, and their end is waited for once.
 class OnGpu : public TuneWork {
  public:
@@ -56,14 +51,15 @@ class OnGpu : public TuneWork {
         operation_(operation),
         bits_(bits),
         cipher_(cipher_of(operation, bits)),
-        longest_(longest_on_gpu(settings)),
+        longest_(size_that_fits(settings.devices[0], settings.largest_on_gpu)),
         cpu_(make_engine("auto", settings.threads)),
         row_(name_of_gpu(settings.devices[0]).c_str()) {}
 
   std::vector<uint64_t> lengths() const override {
     std::vector<uint64_t> lengths = tune_grid(64, longest_, 4);
     // What takes as long as a launch is short, whatever its shape.
-    if (!settings_.full) std::erase_if(lengths, [](uint64_t length) { return length == 256 || length == 1024 || length == 16384; });
+    const auto is_short = [](uint64_t length) { return length == 256 || length == 1024 || length == 16384; };
+    if (!settings_.full) std::erase_if(lengths, is_short);
     return lengths;
   }
   std::vector<uint64_t> other_lengths() const override { return tune_off_grid(64, longest_, settings_.full ? 4 : 16); }
@@ -164,14 +160,14 @@ class FromHost : public TuneWork {
       : settings_(settings),
         operation_(operation),
         bits_(bits),
-        longest_(size_that_fits(settings.devices[0], settings.full ? uint64_t{1} << 30 : uint64_t{256} << 20)),
+        longest_(size_that_fits(settings.devices[0], settings.largest_for_gpu)),
         automatic_(make_gpu_engine("auto", settings.threads, settings.devices)),
         threads_(make_engine("threads", settings.threads)),
         cuda_(make_gpu_engine("cuda", settings.threads, settings.devices)),
         row_(name_of_gpu(settings.devices[0]).c_str()) {}
 
-  std::vector<uint64_t> lengths() const override { return tune_grid(uint64_t{1} << 20, longest_, 4); }
-  std::vector<uint64_t> other_lengths() const override { return tune_off_grid(uint64_t{1} << 20, longest_, 16); }
+  std::vector<uint64_t> lengths() const override { return tune_grid(least(), longest_, 4); }
+  std::vector<uint64_t> other_lengths() const override { return tune_off_grid(least(), longest_, 16); }
   double near_enough() const override { return 2; }
 
   std::vector<Choice> candidates(uint64_t) const override {
@@ -227,6 +223,7 @@ class FromHost : public TuneWork {
   }
 
  private:
+  uint64_t least() const { return std::min(longest_, uint64_t{1} << 20); }
   bool pinned() const { return operation_ == Operation::gpu_pinned; }
 
   const TuneSettings& settings_;

@@ -159,6 +159,9 @@ bench::TuneSettings read_settings(const TuneLine& line, const Machine& machine) 
   if (std::none_of(settings.operations.begin(), settings.operations.end(), tune::on_gpu)) settings.devices.clear();
   settings.threads = machine.machine.threads;
   settings.largest = read_largest(line);
+  // Bytes from which on the best shape is the same.
+  settings.largest_on_gpu = uint64_t{line.full ? 1024U : 64U} << 20;
+  settings.largest_for_gpu = uint64_t{line.full ? 1024U : 256U} << 20;
   settings.schedule.rounds = line.full ? 9 : 4;
   settings.schedule.sample_seconds = line.full ? 0.005 : 0.0015;
   settings.schedule.limit_seconds = 5;
