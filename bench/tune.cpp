@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "tune/experience.h"
@@ -26,7 +27,7 @@ constexpr std::chrono::microseconds until_apart{2000};
 // Times that a noisy point is measured anew at once, each time twice as long, where there is time for it.
 constexpr uint32_t most_repeats = 3;
 // What a choice may lose at the end of its lengths without anybody looking for the place where another one is better.
-constexpr double worth_dividing = 0.03;
+constexpr double worth_dividing = 0.03, worth_dividing_at_once = 0.1;
 
 double score_of(double amount, double seconds, bool bytes) { return amount / seconds / (bytes ? 1e9 : 1); }
 
@@ -195,8 +196,8 @@ class Tuning {
   void begin(const TuneSubject& subject, size_t number, size_t count, size_t pass) {
     found_ = &all_found_[{subject.operation, subject.bits}];
     excluded_.clear();
-    // A run without end has no third pass.
-    constexpr double begins[] = {0, 0.4, 0.8, 1};
+    // A run without end has two passes.
+    constexpr double begins[] = {0, 0.4, 0.7, 0.8, 0.9, 1};
     share_ = (begins[pass + 1] - begins[pass]) / static_cast<double>(count);
     before_ = begins[pass] + share_ * static_cast<double>(number);
     point_share_ = 0;
@@ -227,45 +228,68 @@ class Tuning {
     return alike(outcome.next, choice) ? outcome.score / outcome.next_score - 1 : own;
   }
 
-  // All points again, and what lies between those whose choices differ; a repetition may show that it is elsewhere.
+  // What lies between points whose choices differ, and all points again; a repetition may show that the place is elsewhere.
   void settle(TuneWork& work, const TuneSubject& subject, Clock::time_point from, Clock::time_point until) {
     const bool hurried = until != Clock::time_point::max();
-    const Clock::time_point some = hurried ? from + (until - from) / 2 : until;
-    repeat(work, subject, some);
+    const auto part = [&](int quarters) { return hurried ? from + quarters * (until - from) / 4 : until; };
+    divide(work, subject, part(2), worth_dividing_at_once);
+    repeat(work, subject, part(3));
     do {
-      divide(work, subject, until);
+      divide(work, subject, until, worth_dividing);
     } while (repeat(work, subject, until));
   }
 
-  // Cores of a virtual machine are near to each other, or far, for seconds at a time.
+  // Cores of a virtual machine are near to each other, or far, for seconds at a time. So what the places depend on where choices
+  // change is measured at several times.
   void use_what_is_left(const std::vector<TuneSubject>& all) {
-    for (size_t i = 0; i < all.size() && Clock::now() < end_; ++i) {
-      begin(all[i], i, all.size(), 2);
-      const auto work = make_tune_work(settings_, all[i].operation, all[i].bits);
-      if (work == nullptr) continue;
-      do {
-        divide(*work, all[i], end_);
-      } while (repeat(*work, all[i], end_, 2));
+    constexpr uint32_t most = 4;
+    for (uint32_t often = 2; often <= most; ++often) {
+      for (size_t i = 0; i < all.size() && Clock::now() < end_; ++i) {
+        begin(all[i], i, all.size(), often);
+        if (found_->size() < 2) continue;
+        const auto work = make_tune_work(settings_, all[i].operation, all[i].bits);
+        if (work == nullptr) continue;
+        do {
+          divide(*work, all[i], end_, worth_dividing);
+        } while (repeat(*work, all[i], end_, often, around_changes()));
+      }
     }
   }
 
+  // The first lengths of rows, and those before them.
+  std::set<uint64_t> around_changes() const {
+    std::set<uint64_t> places;
+    for (const TuneOutcome& row : rows()) {
+      const auto first = found_->find(row.point.length);
+      if (first == found_->begin()) continue;
+      places.insert(first->first);
+      places.insert(std::prev(first)->first);
+    }
+    return places;
+  }
+
+  // What a profile would have of the subject at hand.
+  std::vector<TuneOutcome> rows() const {
+    std::vector<TuneOutcome> outcomes;
+    for (const auto& [length, found] : *found_) outcomes.push_back(found.outcome);
+    return merge(outcomes);
+  }
+
   // Looks for the places where choices change, most to gain first.
-  void divide(TuneWork& work, const TuneSubject& subject, Clock::time_point until) {
+  void divide(TuneWork& work, const TuneSubject& subject, Clock::time_point until, double worth) {
     // Lengths do not come in order: what was out of the question at a longer one may be the best here.
     excluded_.clear();
     while (Clock::now() < until) {
-      const uint64_t middle = place_to_divide(work);
+      const uint64_t middle = place_to_divide(work, worth);
       if (middle == 0) return;
       take(work, {subject.operation, subject.bits, middle});
     }
   }
 
-  uint64_t place_to_divide(const TuneWork& work) const {
+  uint64_t place_to_divide(const TuneWork& work, double worth) const {
     // Unknown losses are of choices that a first look ruled out.
     const double most = work.hopeless();
-    std::vector<TuneOutcome> outcomes;
-    for (const auto& [length, found] : *found_) outcomes.push_back(found.outcome);
-    const std::vector<TuneOutcome> rows = merge(outcomes);
+    const std::vector<TuneOutcome> known_rows = rows();
     double gain = 0;
     uint64_t place = 0;
     const tune::Choice* in_force = nullptr;
@@ -278,12 +302,12 @@ class Tuning {
         // Whole blocks, and lines of the caches.
         if (counts_bytes(found.outcome.point.operation)) middle -= middle % (low >= 4096 ? 256 : 16);
         const bool between = middle > low && middle < length;
-        if (between && ratio > work.near_enough() && lost > worth_dividing && lost * std::log(ratio) > gain) {
+        if (between && ratio > work.near_enough() && lost > worth && lost * std::log(ratio) > gain) {
           gain = lost * std::log(ratio);
           place = middle;
         }
       }
-      for (const TuneOutcome& row : rows) {
+      for (const TuneOutcome& row : known_rows) {
         if (row.point.length <= length) in_force = &row.best;
       }
       low = length;
@@ -291,12 +315,14 @@ class Tuning {
     return place;
   }
 
-  // Each point until it has been repeated that often, the noisiest first. Whether any was measured.
-  bool repeat(TuneWork& work, const TuneSubject& subject, Clock::time_point until, uint32_t often = 1) {
+  // Each point, or each of these, until it has been repeated that often, the noisiest first. Whether any was measured.
+  bool repeat(TuneWork& work, const TuneSubject& subject, Clock::time_point until, uint32_t often = 1,
+              const std::set<uint64_t>& only = {}) {
     std::vector<std::pair<double, uint64_t>> order;
     for (const auto& [length, found] : *found_) {
-      if (found.results.size() < 2) continue;
-      const uint32_t wanted = found.outcome.noise > too_noisy ? most_repeats : work.varies() ? often : 0;
+      if (found.results.size() < 2 || (often > 1 && !only.contains(length))) continue;
+      const uint32_t least = work.varies() ? often : 0;
+      const uint32_t wanted = found.outcome.noise > too_noisy ? std::max(most_repeats, least) : least;
       if (found.repeats < wanted) order.emplace_back(-found.outcome.noise, length);
     }
     std::sort(order.begin(), order.end());
@@ -321,8 +347,9 @@ class Tuning {
     Schedule schedule = settings_.schedule;
     if (found.outcome.noise > too_noisy) {
       ++report_.again;
-      schedule.rounds *= found.repeats + 1;
-      schedule.sample_seconds *= found.repeats + 1;
+      const uint32_t longer = std::min(found.repeats + 1, most_repeats);
+      schedule.rounds *= longer;
+      schedule.sample_seconds *= longer;
     }
     const std::vector<Timing> timings = measure_choices(work, point.length, choices, schedule);
     for (size_t i = 0; i < choices.size(); ++i) {

@@ -124,7 +124,7 @@ class OnGpu : public TuneWork {
   // Nobody waits for what a GPU did before, and most of the many shapes are alike.
   std::chrono::microseconds warm_up() const override { return {}; }
   double hopeless() const override { return 1.08; }
-  double near_enough() const override { return settings_.full ? 1.5 : 2; }
+  double near_enough() const override { return 1.3; }
   bool varies() const override { return false; }
 
  private:

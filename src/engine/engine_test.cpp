@@ -328,6 +328,29 @@ TEST(Run, rests_after_a_loss_unless_workers_were_asked_for) {
   EXPECT_TRUE(met) << "no team was made";
 }
 
+// Losses that one cold cache explains count only where they come in a row.
+TEST(Run, rests_after_several_small_losses) {
+  const Plan optional{Kind::threads, 2, aes::Stores::ordinary, "", nullptr, 1};
+  // One that the second worker makes last; whether it has come at all.
+  const auto lose = [&optional] {
+    std::atomic<bool> joined{false};
+    run(optional, 3, 1, [&](uint64_t, uint64_t, uint32_t worker) {
+      if (worker == 0) {
+        for (int i = 0; i < 500 && !joined; ++i) usleep(100);
+      } else if (!joined.exchange(true)) {
+        usleep(300);
+      }
+    });
+    return joined.load();
+  };
+  // Rests of tests before this one end, and with them their losses.
+  usleep(250'000);
+  uint32_t teams = 0, alone = 0;
+  for (int i = 0; i < 60 && alone == 0; ++i) lose() ? ++teams : ++alone;
+  EXPECT_GE(teams, 1U);
+  EXPECT_EQ(alone, 1U) << "no rest after " << teams << " teams that lost";
+}
+
 // The runtime's threads are gone in a child; a team that waited for them would never end.
 TEST(Run, works_in_a_child_of_fork) {
   const Plan plan{Kind::threads, 2, aes::Stores::ordinary, ""};

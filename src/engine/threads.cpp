@@ -39,6 +39,7 @@ Nanoseconds now() {
 std::atomic<Nanoseconds> rest_until{0};
 std::atomic<uint32_t> rest_calls{0};
 std::atomic<uint32_t> rest_factor{0};  // of the last rest; 0: the last team did not lose
+std::atomic<uint32_t> losses{0};       // in a row, since the last rest
 // What it took a team to begin and to end, and what one member takes for a million bytes, when the rest began.
 std::atomic<Nanoseconds> known_overhead{0}, known_pace{0};
 
@@ -60,13 +61,17 @@ bool resting(uint64_t bytes, uint32_t workers) {
 
 void judge(Outcome outcome, uint64_t bytes, uint32_t workers) {
   constexpr uint32_t longest_factor = 128;
-  constexpr Nanoseconds longest_rest = 200'000'000;
+  constexpr uint32_t enough_losses = 3;
+  constexpr Nanoseconds much = 1'000'000, longest_rest = 200'000'000;
   const Nanoseconds loss = outcome.team - outcome.alone;
   // Less is how cores differ from each other.
   if (loss <= outcome.alone / 16) {
     if (rest_factor.load(std::memory_order_relaxed) != 0) rest_factor.store(0, std::memory_order_relaxed);
+    if (losses.load(std::memory_order_relaxed) != 0) losses.store(0, std::memory_order_relaxed);
     return;
   }
+  if (losses.fetch_add(1, std::memory_order_relaxed) + 1 < enough_losses && loss < much) return;
+  losses.store(0, std::memory_order_relaxed);
   const uint32_t factor = std::clamp(2 * rest_factor.load(std::memory_order_relaxed), 1U, longest_factor);
   const auto alone = static_cast<double>(outcome.alone);
   rest_factor.store(factor, std::memory_order_relaxed);
