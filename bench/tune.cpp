@@ -542,7 +542,8 @@ TuneCheck check_point(TuneWork& work, const TunePoint& point, const Schedule& sc
   check.best = ways[best - 1];
   check.ratio = check.automatic / check.best_score;
   check.chance = chance_of(timings[0], timings[best]);
-  check.holds = check.ratio >= 0.95;
+  // Between a choice and itself there is nothing but noise.
+  check.holds = check.ratio >= 0.95 || work.automatic_is(point.length, check.best);
   // The best of many figures is partly the luckiest, so the two are measured against each other.
   for (uint32_t repeat = 0; !check.holds && repeat < 3; ++repeat) {
     Schedule longer = patient;

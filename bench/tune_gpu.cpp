@@ -57,9 +57,18 @@ class OnGpu : public TuneWork {
 
   std::vector<uint64_t> lengths() const override {
     std::vector<uint64_t> lengths = tune_grid(64, longest_, 4);
-    // What takes as long as a launch is short, whatever its shape.
-    const auto is_short = [](uint64_t length) { return length == 256 || length == 1024 || length == 16384; };
-    if (!settings_.full) std::erase_if(lengths, is_short);
+    if (settings_.full) return lengths;
+    // What takes as long as a launch is short, whatever its shape; and where a thread has a few blocks, one more of them takes
+    // that much longer.
+    const uint64_t round = uint64_t{facts().multiprocessors} * 1024 * 16, least = uint64_t{64} << 10;
+    std::erase_if(lengths, [&](uint64_t length) {
+      return (length > 64 && length < std::min(least, longest_)) || (length > round && length < std::min(8 * round, longest_));
+    });
+    for (const uint64_t halves : {2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16}) {
+      const uint64_t length = (halves * round / 2 + round / 32) / 4096 * 4096;
+      if (length > least && length < longest_) lengths.push_back(length);
+    }
+    std::sort(lengths.begin(), lengths.end());
     return lengths;
   }
   std::vector<uint64_t> other_lengths() const override { return tune_off_grid(64, longest_, settings_.full ? 4 : 16); }
@@ -67,17 +76,15 @@ class OnGpu : public TuneWork {
   // Threads of a block in steps of 32, as far as they are asked for, blocks of a thread, blocks of a multiprocessor. First what
   // is built in, which a better one must beat.
   std::vector<Choice> candidates(uint64_t length) const override {
-    gpu::DeviceFacts facts;
-    check(engine::backend().runtime->facts(settings_.devices[0], facts), "a GPU's description");
     const auto kernel = operation_ == Operation::gpu_ctr || operation_ == Operation::gpu_gcm
                             ? aes::GpuOperation::ctr
                             : aes::GpuOperation::ecb_encrypt;
-    const gpu::Shape built_in = aes::default_shape(kernel, facts.capability, length);
+    const gpu::Shape built_in = aes::default_shape(kernel, facts().capability, length);
     std::vector<Choice> all{
         choice_of(built_in.threads, built_in.blocks_per_thread, built_in.blocks_per_multiprocessor)};
-    for (const uint32_t each : {1U, 2U}) {
+    for (const uint32_t each : settings_.full ? std::vector<uint32_t>{1, 2} : std::vector<uint32_t>{1}) {
       for (const uint32_t blocks : {1U, 2U, 4U}) {
-        for (uint32_t threads = 64; threads <= 1024; threads += step(threads, each)) {
+        for (uint32_t threads = 64; threads <= 1024; threads += step(threads)) {
           const Choice choice = choice_of(threads, blocks, each);
           if (!(choice == all[0])) all.push_back(choice);
         }
@@ -87,6 +94,10 @@ class OnGpu : public TuneWork {
   }
 
   bool automatic_is_alone(uint64_t) const override { return false; }
+  bool automatic_is(uint64_t length, const Choice& choice) const override {
+    const tune::Row* const row = tune::find(operation_, bits_, length, name_of_gpu(settings_.devices[0]));
+    return row != nullptr && row->choice == choice;
+  }
 
   void prepare(uint64_t length) override {
     if (!host_) {
@@ -128,9 +139,11 @@ class OnGpu : public TuneWork {
   bool varies() const override { return false; }
 
  private:
-  uint32_t step(uint32_t threads, uint32_t each) const {
-    if (settings_.full) return 32;
-    return each > 1 ? 256 : threads < 256 ? 64 : 128;
+  uint32_t step(uint32_t threads) const { return settings_.full ? 32 : threads < 256 ? 64 : 128; }
+  gpu::DeviceFacts facts() const {
+    gpu::DeviceFacts facts;
+    check(engine::backend().runtime->facts(settings_.devices[0], facts), "a GPU's description");
+    return facts;
   }
   static Choice choice_of(uint32_t threads, uint32_t blocks, uint32_t each) {
     Choice choice;

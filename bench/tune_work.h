@@ -26,6 +26,8 @@ class TuneWork {
   virtual double amount(uint64_t length) const { return static_cast<double>(length); }
   // Whether the experience in force has it done on one thread.
   virtual bool automatic_is_alone(uint64_t length) const = 0;
+  // Whether what that does is exactly this choice. False where it cannot be known.
+  virtual bool automatic_is(uint64_t, const tune::Choice&) const { return false; }
   // Whether many threads are the worse the shorter the work is, because of what it takes to begin.
   virtual bool begins() const { return true; }
   // Whether some seconds later it may be as quick as it never was before.

@@ -32,16 +32,24 @@ Nanoseconds now() {
 
 // A team ends with its last member, and where other programs keep the cores busy a member may wait for one a thousand
 // times longer than the work takes. On a machine that is a guest of another, cores may be far from each other for a while,
-// and to begin together takes several times as long. So a team that was slower than its quickest member would have been
-// alone earns a rest, in which the calling thread works alone. The rest is as long as the loss, and one call at least; if the
-// next team loses too, twice as long, up to 128 times. That bounds what can be lost, to a few percent where every team loses,
-// and one mishap costs little. Threads that share this only make each other's rests shorter or longer.
+// and to begin together takes several times as long. So teams that were slower than their quickest member would have been
+// alone, three in a row or one by much, earn a rest, in which the calling thread works alone. (The first team after a while
+// may lose only because the data is in one core's cache.) The rest is as long as the loss or a few of them; if the next teams
+// lose too, twice as long, up to 128 times. That bounds what can be lost, to a few percent where every team loses, and one
+// mishap costs little. To go from one to the other has its price, for the data has to come along, so a rest is some calls
+// long; and what it shows of the calling thread's own speed is what the next teams are compared with. Threads that share this
+// only make each other's rests shorter or longer.
 std::atomic<Nanoseconds> rest_until{0};
 std::atomic<uint32_t> rest_calls{0};
-std::atomic<uint32_t> rest_factor{0};  // of the last rest; 0: the last team did not lose
+std::atomic<uint32_t> rest_factor{0};  // of the last rest, halved by each team that did not lose
 std::atomic<uint32_t> losses{0};       // in a row, since the last rest
 // What it took a team to begin and to end, and what one member takes for a million bytes, when the rest began.
 std::atomic<Nanoseconds> known_overhead{0}, known_pace{0};
+
+// The quickest call of the last rest, and what kind of work that was; no time: there was none yet.
+std::atomic<Nanoseconds> seen_alone{0};
+std::atomic<uint64_t> seen_bytes{0};
+std::atomic<const tune::Row*> seen_row{nullptr};
 
 struct Outcome {
   Nanoseconds team, alone;  // what it took, and what its quickest member would have needed for all
@@ -59,24 +67,47 @@ bool resting(uint64_t bytes, uint32_t workers) {
   return true;
 }
 
-void judge(Outcome outcome, uint64_t bytes, uint32_t workers) {
-  constexpr uint32_t longest_factor = 128;
+void note_alone(const Plan& plan, Nanoseconds time) {
+  const Nanoseconds seen = seen_alone.load(std::memory_order_relaxed);
+  const bool same = seen_bytes.load(std::memory_order_relaxed) == plan.at_stake &&
+                    seen_row.load(std::memory_order_relaxed) == plan.row;
+  if (seen != 0 && same && seen <= time) return;
+  seen_bytes.store(plan.at_stake, std::memory_order_relaxed);
+  seen_row.store(plan.row, std::memory_order_relaxed);
+  seen_alone.store(std::max<Nanoseconds>(time, 1), std::memory_order_relaxed);
+}
+
+// What the calling thread has needed for such work, where that is known, else what the team's quickest member would have.
+Nanoseconds alone_for(const Plan& plan, Nanoseconds estimate) {
+  const Nanoseconds seen = seen_alone.load(std::memory_order_relaxed);
+  const uint64_t bytes = seen_bytes.load(std::memory_order_relaxed);
+  if (seen == 0 || seen_row.load(std::memory_order_relaxed) != plan.row) return estimate;
+  if (plan.at_stake > 2 * bytes || bytes > 2 * plan.at_stake) return estimate;
+  return static_cast<Nanoseconds>(static_cast<double>(seen) * static_cast<double>(plan.at_stake) /
+                                  static_cast<double>(bytes));
+}
+
+void judge(const Plan& plan, Outcome outcome) {
+  constexpr uint32_t shortest_factor = 8, longest_factor = 128;
   constexpr uint32_t enough_losses = 3;
   constexpr Nanoseconds much = 1'000'000, longest_rest = 200'000'000;
-  const Nanoseconds loss = outcome.team - outcome.alone;
-  // Less is how cores differ from each other.
-  if (loss <= outcome.alone / 16) {
-    if (rest_factor.load(std::memory_order_relaxed) != 0) rest_factor.store(0, std::memory_order_relaxed);
+  const Nanoseconds alone = alone_for(plan, outcome.alone), loss = outcome.team - alone;
+  // Less is how one call differs from another.
+  if (loss <= alone / 16) {
+    const uint32_t before = rest_factor.load(std::memory_order_relaxed);
+    if (before != 0) rest_factor.store(before / 2, std::memory_order_relaxed);
     if (losses.load(std::memory_order_relaxed) != 0) losses.store(0, std::memory_order_relaxed);
     return;
   }
   if (losses.fetch_add(1, std::memory_order_relaxed) + 1 < enough_losses && loss < much) return;
   losses.store(0, std::memory_order_relaxed);
-  const uint32_t factor = std::clamp(2 * rest_factor.load(std::memory_order_relaxed), 1U, longest_factor);
-  const auto alone = static_cast<double>(outcome.alone);
+  const uint32_t shortest = loss < much ? shortest_factor : 1;
+  const uint32_t factor = std::clamp(2 * rest_factor.load(std::memory_order_relaxed), shortest, longest_factor);
+  const auto time = static_cast<double>(alone);
   rest_factor.store(factor, std::memory_order_relaxed);
-  known_pace.store(static_cast<Nanoseconds>(alone * 1e6 / static_cast<double>(bytes)), std::memory_order_relaxed);
-  known_overhead.store(outcome.team - static_cast<Nanoseconds>(alone / workers), std::memory_order_relaxed);
+  known_pace.store(static_cast<Nanoseconds>(time * 1e6 / static_cast<double>(plan.at_stake)), std::memory_order_relaxed);
+  known_overhead.store(outcome.team - static_cast<Nanoseconds>(time / plan.workers), std::memory_order_relaxed);
+  seen_alone.store(0, std::memory_order_relaxed);
   rest_calls.store(factor, std::memory_order_relaxed);
   rest_until.store(now() + std::min(factor * loss, longest_rest), std::memory_order_relaxed);
 }
@@ -134,13 +165,16 @@ Outcome run_team(uint32_t workers, uint64_t items, uint64_t grain, Body body, vo
 
 void run_threads(const Plan& plan, uint64_t items, uint64_t grain, Body body, void* context) {
   grain = std::max<uint64_t>(grain, 1);
+  if (lost_team.load(std::memory_order_relaxed)) return run_serial(items, grain, body, context);
   const bool optional = plan.at_stake != 0;
-  if (lost_team.load(std::memory_order_relaxed) || (optional && resting(plan.at_stake, plan.workers))) {
-    return run_serial(items, grain, body, context);
+  if (optional && resting(plan.at_stake, plan.workers)) {
+    const Nanoseconds begun = now();
+    run_serial(items, grain, body, context);
+    return note_alone(plan, now() - begun);
   }
   note_team();
   const Outcome outcome = run_team(plan.workers, items, grain, body, context);
-  if (optional) judge(outcome, plan.at_stake, plan.workers);
+  if (optional) judge(plan, outcome);
 }
 
 }  // namespace stockade::engine
