@@ -193,11 +193,13 @@ class Tuning {
     return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(count));
   }
 
+  // Share of the whole that is done then, where a run has an end and so a third pass.
+  static constexpr double third_pass = 0.7;
+
   void begin(const TuneSubject& subject, size_t number, size_t count, size_t pass) {
     found_ = &all_found_[{subject.operation, subject.bits}];
     excluded_.clear();
-    // A run without end has two passes.
-    constexpr double begins[] = {0, 0.4, 0.7, 0.8, 0.9, 1};
+    constexpr double begins[] = {0, 0.4, third_pass, 1};
     share_ = (begins[pass + 1] - begins[pass]) / static_cast<double>(count);
     before_ = begins[pass] + share_ * static_cast<double>(number);
     point_share_ = 0;
@@ -242,10 +244,14 @@ class Tuning {
   // Cores of a virtual machine are near to each other, or far, for seconds at a time. So what the places depend on where choices
   // change is measured at several times.
   void use_what_is_left(const std::vector<TuneSubject>& all) {
-    constexpr uint32_t most = 4;
+    constexpr uint32_t most = 16;
+    const Clock::time_point from = Clock::now();
     for (uint32_t often = 2; often <= most; ++often) {
       for (size_t i = 0; i < all.size() && Clock::now() < end_; ++i) {
-        begin(all[i], i, all.size(), often);
+        begin(all[i], i, all.size(), 2);
+        share_ = 0;
+        before_ = third_pass + (1 - third_pass) * std::chrono::duration<double>(Clock::now() - from) /
+                                   std::chrono::duration<double>(end_ - from);
         if (found_->size() < 2) continue;
         const auto work = make_tune_work(settings_, all[i].operation, all[i].bits);
         if (work == nullptr) continue;
