@@ -176,17 +176,17 @@ gpu::Shape shape_of(const tune::Row& row, const gpu::Shape& otherwise) {
 
 namespace {
 
-// Whether an automatic engine may use GPUs: experience has something to say about it, and the process has looked for them
-// before. To start a driver takes longer than most jobs.
-bool may_use_gpus(const Engine& engine) {
-  return engine.kind == Kind::automatic && engine.threads >= 1 && tune::prefers_gpus() &&
+// Whether an automatic engine may use GPUs for such a message: experience has something to say about it, and the process has
+// looked for them before. To start a driver takes longer than most jobs.
+bool may_use_gpus(const Engine& engine, uint64_t length) {
+  return engine.kind == Kind::automatic && engine.threads >= 1 && length >= tune::gpus_from() &&
          backend().runtime->known() != 0;
 }
 
 }  // namespace
 
 Home home_of(const Engine& engine, const void* in, const void* out, uint64_t length) {
-  if (!wants_gpus(engine.kind) && !may_use_gpus(engine)) return Home::ordinary;
+  if (!wants_gpus(engine.kind) && !may_use_gpus(engine, length)) return Home::ordinary;
   gpu::Runtime& runtime = *backend().runtime;
   const bool pinned =
       is_pinned(runtime, in, length) && (in == out || out == nullptr || is_pinned(runtime, out, length));
@@ -868,7 +868,7 @@ Status Crew::gather(const Engine& engine, const Task& task, Home home) {
   const Engine cores{Kind::automatic, engine.threads};
   Kind kind = engine.kind;
   // A file's reads and writes are as slow with GPUs as without.
-  if (home != Home::file && task.parts > 1 && may_use_gpus(engine)) {
+  if (home != Home::file && task.parts > 1 && may_use_gpus(engine, task.bytes)) {
     const tune::Row* const row = transfer_row(backend(), home, task.bytes);
     const tune::Runner best = row == nullptr ? tune::Runner::unsaid : row->choice.runner;
     if (best == tune::Runner::cuda || best == tune::Runner::hybrid) kind = Kind::hybrid;

@@ -28,7 +28,7 @@ struct Experience {
   const char* problem;
   uint32_t problem_line;
   bool has_user, has_built_in, has_gpus;
-  bool prefers_gpus;
+  uint64_t gpus_from;
 };
 // Nothing in it is allocated, and pages that no profile needs are never touched: not by a constructor either, which would
 // also wipe what somebody else's static object had asked for before it ran.
@@ -149,19 +149,22 @@ void read_built_in(Experience& experience) {
   if (experience.has_built_in) set_name(experience.built_in, best->name);
 }
 
-bool has_gpu_engines(const Profile& profile) {
-  return std::any_of(profile.row, profile.row + profile.rows, [](const Row& row) {
-    return row.choice.runner == Runner::cuda || row.choice.runner == Runner::hybrid;
-  });
+uint64_t gpus_from(const Profile& profile) {
+  uint64_t from = UINT64_MAX;
+  for (const Row& row : std::span(profile.row, profile.rows)) {
+    if (row.choice.runner == Runner::cuda || row.choice.runner == Runner::hybrid) from = std::min(from, row.from);
+  }
+  return from;
 }
 
 const Experience& experience() {
   static const bool read = [] {
+    kept.gpus_from = UINT64_MAX;
     if (none_wanted()) return true;
     read_user(kept);
     read_built_in(kept);
-    kept.prefers_gpus =
-        (kept.has_user && has_gpu_engines(kept.user)) || (kept.has_built_in && has_gpu_engines(kept.built_in));
+    if (kept.has_user) kept.gpus_from = gpus_from(kept.user);
+    if (kept.has_built_in) kept.gpus_from = std::min(kept.gpus_from, gpus_from(kept.built_in));
     return true;
   }();
   static_cast<void>(read);
@@ -225,10 +228,10 @@ std::span<const Row> find_all(Operation operation, uint32_t bits, std::string_vi
   return profile == nullptr ? std::span<const Row>() : profile->find_all(operation, bits);
 }
 
-bool prefers_gpus() {
-  if (!replaced.load(std::memory_order_acquire)) return experience().prefers_gpus;
+uint64_t gpus_from() {
+  if (!replaced.load(std::memory_order_acquire)) return experience().gpus_from;
   const Profile* const only = replacement.load(std::memory_order_acquire);
-  return only != nullptr && has_gpu_engines(*only);
+  return only == nullptr ? UINT64_MAX : gpus_from(*only);
 }
 
 const Profile& profile_of(const Row& row) {

@@ -31,8 +31,8 @@ const Row* find(Operation operation, uint32_t bits, uint64_t length);
 const Row* find(Operation operation, uint32_t bits, uint64_t length, std::string_view gpu);
 // All rows for such a GPU, of whichever profile `find` looks into.
 std::span<const Row> find_all(Operation operation, uint32_t bits, std::string_view gpu);
-// Whether any row has host data done by GPUs.
-bool prefers_gpus();
+// The shortest message in host memory that any row gives to GPUs; UINT64_MAX: none does.
+uint64_t gpus_from();
 
 // The profile that a row is from.
 const Profile& profile_of(const Row& row);
