@@ -30,7 +30,7 @@ struct TuneSettings {
   bool by_name = false;         // they were asked for one by one
   uint32_t threads = 1;         // of the CPU, at the most
   uint64_t largest = 64 << 20;  // bytes of a message in host memory
-  uint64_t largest_on_gpu = 64 << 20;
+  uint64_t largest_on_gpu = 256 << 20;
   uint64_t largest_for_gpu = 256 << 20;  // in host memory, for GPUs to fetch
   std::vector<uint32_t>
       devices;         // GPUs whose rows are wanted: the first is measured, others of the same kind help with host data

@@ -4,49 +4,48 @@ stockade-profile 1
 machine AMD EPYC, 2 cores
 needs aesni clmul avx2 vaes vpclmul avx512
 cores 2
-ctr 128 64 engine=serial | 3.93 GB/s | - | AMD EPYC, 2 cores | 2026-11-22 | c7731a7f0253
-ctr 128 16384 engine=serial stores=ordinary | 42.5 GB/s | - | AMD EPYC, 2 cores | 2026-11-22 | c7731a7f0253
-ctr 128 131072 engine=threads workers=all stores=ordinary | 57.7 GB/s | engine=serial stores=ordinary 48.6 GB/s | AMD EPYC, 2 cores | 2026-11-22 | c7731a7f0253
-ctr 128 23726336 engine=threads workers=all stores=streaming | 40.3 GB/s | engine=serial stores=streaming 34.4 GB/s | AMD EPYC, 2 cores | 2026-11-22 | c7731a7f0253
-ctr 256 64 engine=serial | 3.59 GB/s | - | AMD EPYC, 2 cores | 2026-11-22 | c7731a7f0253
-ctr 256 16384 engine=serial stores=ordinary | 31.6 GB/s | - | AMD EPYC, 2 cores | 2026-11-22 | c7731a7f0253
-ctr 256 65536 engine=threads workers=all stores=ordinary | 36.0 GB/s | engine=serial stores=ordinary 34.3 GB/s | AMD EPYC, 2 cores | 2026-11-22 | c7731a7f0253
-ctr 256 23726336 engine=threads workers=all stores=streaming | 44.2 GB/s | engine=threads workers=all stores=ordinary 35.6 GB/s | AMD EPYC, 2 cores | 2026-11-22 | c7731a7f0253
-xts 128 64 engine=serial | 1.72 GB/s | - | AMD EPYC, 2 cores | 2026-11-22 | c7731a7f0253
-xts 128 16384 engine=serial stores=ordinary | 27.5 GB/s | - | AMD EPYC, 2 cores | 2026-11-22 | c7731a7f0253
-xts 128 65536 engine=threads workers=all stores=ordinary | 35.9 GB/s | engine=serial stores=ordinary 32.6 GB/s | AMD EPYC, 2 cores | 2026-11-22 | c7731a7f0253
-xts 128 23726336 engine=threads workers=all stores=streaming | 29.6 GB/s | engine=threads workers=all stores=ordinary 27.1 GB/s | AMD EPYC, 2 cores | 2026-11-22 | c7731a7f0253
-xts 256 64 engine=serial | 1.44 GB/s | - | AMD EPYC, 2 cores | 2026-11-22 | c7731a7f0253
-xts 256 16384 engine=serial stores=ordinary | 22.9 GB/s | engine=threads workers=all stores=ordinary 14.3 GB/s | AMD EPYC, 2 cores | 2026-11-22 | c7731a7f0253
-xts 256 55040 engine=threads workers=all stores=ordinary | 28.7 GB/s | engine=serial stores=ordinary 26.1 GB/s | AMD EPYC, 2 cores | 2026-11-22 | c7731a7f0253
-xts 256 23726336 engine=threads workers=all stores=streaming | 28.5 GB/s | engine=threads workers=all stores=ordinary 27.2 GB/s | AMD EPYC, 2 cores | 2026-11-22 | c7731a7f0253
-gcm 128 64 engine=serial | 1.17 GB/s | - | AMD EPYC, 2 cores | 2026-11-22 | c7731a7f0253
-gcm 128 16384 engine=serial stores=ordinary | 25.3 GB/s | - | AMD EPYC, 2 cores | 2026-11-22 | c7731a7f0253
-gcm 128 65536 engine=threads workers=all stores=ordinary | 27.9 GB/s | engine=serial stores=ordinary 26.9 GB/s | AMD EPYC, 2 cores | 2026-11-22 | c7731a7f0253
-gcm 128 28215552 engine=threads workers=all stores=streaming | 41.5 GB/s | engine=threads workers=all stores=ordinary 37.3 GB/s | AMD EPYC, 2 cores | 2026-11-22 | c7731a7f0253
-gcm 256 64 engine=serial | 1.10 GB/s | - | AMD EPYC, 2 cores | 2026-11-22 | c7731a7f0253
-gcm 256 16384 engine=serial stores=ordinary | 23.7 GB/s | - | AMD EPYC, 2 cores | 2026-11-22 | c7731a7f0253
-gcm 256 65536 engine=threads workers=all stores=ordinary | 27.2 GB/s | engine=serial stores=ordinary 25.8 GB/s | AMD EPYC, 2 cores | 2026-11-22 | c7731a7f0253
-gcm 256 33554432 engine=threads workers=all stores=streaming | 36.8 GB/s | engine=threads workers=all stores=ordinary 31.6 GB/s | AMD EPYC, 2 cores | 2026-11-22 | c7731a7f0253
-chunks 256 16384 engine=serial stores=ordinary | 21.1 GB/s | - | AMD EPYC, 2 cores | 2026-11-22 | c7731a7f0253
-chunks 256 92672 engine=threads workers=all stores=ordinary | 26.4 GB/s | engine=serial stores=ordinary 23.9 GB/s | AMD EPYC, 2 cores | 2026-11-22 | c7731a7f0253
-messages 256 16384 engine=serial | 11.1 GB/s | engine=threads workers=all 7.71 GB/s | AMD EPYC, 2 cores | 2026-11-22 | c7731a7f0253
-messages 256 92672 engine=threads workers=all | 13.8 GB/s | engine=serial 11.4 GB/s | AMD EPYC, 2 cores | 2026-11-22 | c7731a7f0253
-files 256 16384 engine=serial batch=1 | 0.5151 GB/s | engine=threads workers=all batch=1 0.5122 GB/s | AMD EPYC, 2 cores | 2026-11-22 | c7731a7f0253
-files 256 4987648 engine=threads workers=all batch=4 | 2.03 GB/s | engine=threads workers=all batch=2 1.97 GB/s | AMD EPYC, 2 cores | 2026-11-22 | c7731a7f0253
-rsa-private 2048 1 engine=serial row=ifma layers=together | 6903 /s | engine=threads workers=all row=ifma layers=halves 6760 /s | AMD EPYC, 2 cores | 2026-11-22 | c7731a7f0253
-rsa-private 2048 2 engine=threads workers=all row=ifma layers=together | 11924 /s | - | AMD EPYC, 2 cores | 2026-11-22 | c7731a7f0253
-rsa-private 2048 4 engine=serial row=ifma layers=together | 14537 /s | engine=threads workers=all row=ifma layers=together 13688 /s | AMD EPYC, 2 cores | 2026-11-22 | c7731a7f0253
-rsa-private 2048 5 engine=threads workers=all row=ifma layers=together | 16706 /s | engine=serial row=ifma layers=together 11981 /s | AMD EPYC, 2 cores | 2026-11-22 | c7731a7f0253
-rsa-private 4096 1 engine=threads workers=all row=ifma layers=halves | 768 /s | engine=threads workers=all row=avx2 layers=halves 779 /s | AMD EPYC, 2 cores | 2026-11-22 | c7731a7f0253
-rsa-private 4096 2 engine=serial row=ifma layers=together | 1079 /s | engine=threads workers=all row=ifma layers=together 1081 /s | AMD EPYC, 2 cores | 2026-11-22 | c7731a7f0253
-rsa-private 4096 5 engine=threads workers=all row=ifma layers=together | 2224 /s | - | AMD EPYC, 2 cores | 2026-11-22 | c7731a7f0253
-rsa-public 2048 1 engine=serial | 108965 /s | engine=threads workers=all 108496 /s | AMD EPYC, 2 cores | 2026-11-22 | c7731a7f0253
-rsa-public 2048 2 engine=threads workers=all | 197525 /s | engine=serial 141771 /s | AMD EPYC, 2 cores | 2026-11-22 | c7731a7f0253
-rsa-public 2048 3 engine=serial | 213378 /s | engine=threads workers=all 206230 /s | AMD EPYC, 2 cores | 2026-11-22 | c7731a7f0253
-rsa-public 2048 12 engine=threads workers=all | 715464 /s | - | AMD EPYC, 2 cores | 2026-11-22 | c7731a7f0253
-rsa-public 4096 1 engine=serial | 30067 /s | engine=threads workers=all 30316 /s | AMD EPYC, 2 cores | 2026-11-22 | c7731a7f0253
-rsa-public 4096 2 engine=threads workers=all | 58126 /s | engine=serial 41670 /s | AMD EPYC, 2 cores | 2026-11-22 | c7731a7f0253
-rsa-public 4096 5 engine=serial | 100480 /s | engine=threads workers=all 96586 /s | AMD EPYC, 2 cores | 2026-11-22 | c7731a7f0253
-rsa-public 4096 12 engine=threads workers=all | 233640 /s | - | AMD EPYC, 2 cores | 2026-11-22 | c7731a7f0253
-end 45
+ctr 128 64 engine=serial | 3.94 GB/s | - | AMD EPYC, 2 cores | 2026-11-22 | ff86d58b2f14
+ctr 128 16384 engine=serial stores=ordinary | 30.5 GB/s | - | AMD EPYC, 2 cores | 2026-11-22 | ff86d58b2f14
+ctr 128 84736 engine=threads workers=all stores=ordinary | 51.0 GB/s | engine=serial stores=ordinary 48.4 GB/s | AMD EPYC, 2 cores | 2026-11-22 | ff86d58b2f14
+ctr 128 23726336 engine=threads workers=all stores=streaming | 40.9 GB/s | engine=threads workers=all stores=ordinary 38.7 GB/s | AMD EPYC, 2 cores | 2026-11-22 | ff86d58b2f14
+ctr 256 64 engine=serial | 3.50 GB/s | - | AMD EPYC, 2 cores | 2026-11-22 | ff86d58b2f14
+ctr 256 16384 engine=serial stores=ordinary | 31.5 GB/s | - | AMD EPYC, 2 cores | 2026-11-22 | ff86d58b2f14
+ctr 256 59904 engine=threads workers=all stores=ordinary | 36.3 GB/s | engine=serial stores=ordinary 34.2 GB/s | AMD EPYC, 2 cores | 2026-11-22 | ff86d58b2f14
+ctr 256 23726336 engine=threads workers=all stores=streaming | 47.8 GB/s | engine=threads workers=all stores=ordinary 43.7 GB/s | AMD EPYC, 2 cores | 2026-11-22 | ff86d58b2f14
+xts 128 64 engine=serial | 1.70 GB/s | - | AMD EPYC, 2 cores | 2026-11-22 | ff86d58b2f14
+xts 128 16384 engine=serial stores=ordinary | 27.5 GB/s | - | AMD EPYC, 2 cores | 2026-11-22 | ff86d58b2f14
+xts 128 50432 engine=threads workers=all stores=ordinary | 33.8 GB/s | engine=serial stores=ordinary 32.0 GB/s | AMD EPYC, 2 cores | 2026-11-22 | ff86d58b2f14
+xts 128 23726336 engine=threads workers=all stores=streaming | 30.3 GB/s | engine=threads workers=all stores=ordinary 27.9 GB/s | AMD EPYC, 2 cores | 2026-11-22 | ff86d58b2f14
+xts 256 64 engine=serial | 1.43 GB/s | - | AMD EPYC, 2 cores | 2026-11-22 | ff86d58b2f14
+xts 256 16384 engine=serial stores=ordinary | 23.0 GB/s | engine=threads workers=all stores=ordinary 15.6 GB/s | AMD EPYC, 2 cores | 2026-11-22 | ff86d58b2f14
+xts 256 42240 engine=threads workers=all stores=ordinary | 27.6 GB/s | engine=serial stores=ordinary 25.7 GB/s | AMD EPYC, 2 cores | 2026-11-22 | ff86d58b2f14
+xts 256 19951360 engine=threads workers=all stores=streaming | 29.0 GB/s | engine=threads workers=all stores=ordinary 27.8 GB/s | AMD EPYC, 2 cores | 2026-11-22 | ff86d58b2f14
+gcm 128 64 engine=serial | 1.16 GB/s | - | AMD EPYC, 2 cores | 2026-11-22 | ff86d58b2f14
+gcm 128 16384 engine=serial stores=ordinary | 25.2 GB/s | - | AMD EPYC, 2 cores | 2026-11-22 | ff86d58b2f14
+gcm 128 65536 engine=threads workers=all stores=ordinary | 29.0 GB/s | engine=serial stores=ordinary 27.1 GB/s | AMD EPYC, 2 cores | 2026-11-22 | ff86d58b2f14
+gcm 128 23726336 engine=threads workers=all stores=streaming | 40.0 GB/s | engine=threads workers=all stores=ordinary 37.9 GB/s | AMD EPYC, 2 cores | 2026-11-22 | ff86d58b2f14
+gcm 256 64 engine=serial | 1.07 GB/s | - | AMD EPYC, 2 cores | 2026-11-22 | ff86d58b2f14
+gcm 256 16384 engine=serial stores=ordinary | 23.9 GB/s | - | AMD EPYC, 2 cores | 2026-11-22 | ff86d58b2f14
+gcm 256 65536 engine=threads workers=all stores=ordinary | 28.0 GB/s | engine=serial stores=ordinary 26.1 GB/s | AMD EPYC, 2 cores | 2026-11-22 | ff86d58b2f14
+gcm 256 23726336 engine=threads workers=all stores=streaming | 40.2 GB/s | engine=threads workers=all stores=ordinary 38.0 GB/s | AMD EPYC, 2 cores | 2026-11-22 | ff86d58b2f14
+chunks 256 16384 engine=serial stores=ordinary | 20.6 GB/s | engine=threads workers=all stores=ordinary 13.2 GB/s | AMD EPYC, 2 cores | 2026-11-22 | ff86d58b2f14
+chunks 256 84736 engine=threads workers=all stores=ordinary | 24.9 GB/s | engine=serial stores=ordinary 23.6 GB/s | AMD EPYC, 2 cores | 2026-11-22 | ff86d58b2f14
+messages 256 16384 engine=serial | 10.9 GB/s | engine=threads workers=all 7.94 GB/s | AMD EPYC, 2 cores | 2026-11-22 | ff86d58b2f14
+messages 256 77824 engine=threads workers=all | 11.7 GB/s | engine=serial 11.3 GB/s | AMD EPYC, 2 cores | 2026-11-22 | ff86d58b2f14
+files 256 16384 engine=serial batch=1 | 0.5166 GB/s | engine=threads workers=all batch=1 0.5138 GB/s | AMD EPYC, 2 cores | 2026-11-22 | ff86d58b2f14
+files 256 4194304 engine=threads workers=all batch=2 | 1.96 GB/s | engine=threads workers=all batch=4 1.97 GB/s | AMD EPYC, 2 cores | 2026-11-22 | ff86d58b2f14
+files 256 14107648 engine=threads workers=all batch=4 | 2.10 GB/s | engine=threads workers=all batch=2 2.03 GB/s | AMD EPYC, 2 cores | 2026-11-22 | ff86d58b2f14
+rsa-private 2048 1 engine=serial row=ifma layers=together | 6945 /s | engine=threads workers=all row=ifma layers=halves 6871 /s | AMD EPYC, 2 cores | 2026-11-22 | ff86d58b2f14
+rsa-private 2048 2 engine=threads workers=all row=ifma layers=together | 12177 /s | - | AMD EPYC, 2 cores | 2026-11-22 | ff86d58b2f14
+rsa-private 2048 3 engine=serial row=ifma layers=together | 11338 /s | engine=threads workers=all row=ifma layers=together 10903 /s | AMD EPYC, 2 cores | 2026-11-22 | ff86d58b2f14
+rsa-private 2048 5 engine=threads workers=all row=ifma layers=together | 17247 /s | engine=serial row=ifma layers=together 12222 /s | AMD EPYC, 2 cores | 2026-11-22 | ff86d58b2f14
+rsa-private 4096 1 engine=threads workers=all row=ifma layers=halves | 780 /s | engine=threads workers=all row=adx layers=halves 781 /s | AMD EPYC, 2 cores | 2026-11-22 | ff86d58b2f14
+rsa-private 4096 2 engine=serial row=ifma layers=together | 1076 /s | engine=threads workers=all row=ifma layers=together 1076 /s | AMD EPYC, 2 cores | 2026-11-22 | ff86d58b2f14
+rsa-private 4096 5 engine=threads workers=all row=ifma layers=together | 2574 /s | - | AMD EPYC, 2 cores | 2026-11-22 | ff86d58b2f14
+rsa-public 2048 1 engine=serial | 109054 /s | engine=threads workers=all 109856 /s | AMD EPYC, 2 cores | 2026-11-22 | ff86d58b2f14
+rsa-public 2048 2 engine=threads workers=all | 202778 /s | engine=serial 144191 /s | AMD EPYC, 2 cores | 2026-11-22 | ff86d58b2f14
+rsa-public 2048 3 engine=serial | 211451 /s | engine=threads workers=all 203745 /s | AMD EPYC, 2 cores | 2026-11-22 | ff86d58b2f14
+rsa-public 2048 9 engine=threads workers=all | 572109 /s | engine=serial 364693 /s | AMD EPYC, 2 cores | 2026-11-22 | ff86d58b2f14
+rsa-public 4096 1 engine=serial | 30433 /s | engine=threads workers=all 30303 /s | AMD EPYC, 2 cores | 2026-11-22 | ff86d58b2f14
+rsa-public 4096 2 engine=threads workers=all | 59218 /s | engine=serial 42157 /s | AMD EPYC, 2 cores | 2026-11-22 | ff86d58b2f14
+end 44

@@ -160,7 +160,7 @@ bench::TuneSettings read_settings(const TuneLine& line, const Machine& machine) 
   settings.threads = machine.machine.threads;
   settings.largest = read_largest(line);
   // Bytes from which on the best shape is the same.
-  settings.largest_on_gpu = uint64_t{line.full ? 1024U : 64U} << 20;
+  settings.largest_on_gpu = uint64_t{line.full ? 1024U : 256U} << 20;
   settings.largest_for_gpu = uint64_t{line.full ? 1024U : 256U} << 20;
   settings.schedule.rounds = line.full ? 9 : 4;
   settings.schedule.sample_seconds = line.full ? 0.005 : 0.0015;
