@@ -121,7 +121,8 @@ std::vector<tune::Choice> promising(TuneWork& work, uint64_t length, std::vector
     const double times = timings[i].measured ? timings[i].low / quickest : far_off + 1;
     if (times <= work.hopeless()) order.emplace_back(times, i);
     // What works on one thread stays: it is what short lengths come to.
-    if (times > far_off && (!work.begins() || choices[i].runner == tune::Runner::threads)) excluded.push_back(choices[i]);
+    if (times > far_off && (!work.begins() || choices[i].runner == tune::Runner::threads))
+      excluded.push_back(choices[i]);
   }
   std::sort(order.begin(), order.end());
   std::vector<size_t> left;

@@ -62,7 +62,8 @@ class OnGpu : public TuneWork {
     // that much longer.
     const uint64_t round = uint64_t{facts().multiprocessors} * 1024 * 16, least = uint64_t{64} << 10;
     std::erase_if(lengths, [&](uint64_t length) {
-      return (length > 64 && length < std::min(least, longest_)) || (length > round && length < std::min(8 * round, longest_));
+      return (length > 64 && length < std::min(least, longest_)) ||
+             (length > round && length < std::min(8 * round, longest_));
     });
     for (const uint64_t halves : {2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16}) {
       const uint64_t length = (halves * round / 2 + round / 32) / 4096 * 4096;

@@ -61,7 +61,8 @@ bool resting(uint64_t bytes, uint32_t workers) {
   const uint32_t calls = rest_calls.load(std::memory_order_relaxed);
   const Nanoseconds until = rest_until.load(std::memory_order_relaxed);
   if (until == 0 || (calls == 0 && now() >= until)) return false;
-  const double alone = static_cast<double>(bytes) * 1e-6 * static_cast<double>(known_pace.load(std::memory_order_relaxed));
+  const double alone =
+      static_cast<double>(bytes) * 1e-6 * static_cast<double>(known_pace.load(std::memory_order_relaxed));
   if (gain_of_team(alone, workers) > static_cast<double>(known_overhead.load(std::memory_order_relaxed))) return false;
   if (calls > 0) rest_calls.store(calls - 1, std::memory_order_relaxed);
   return true;
@@ -105,7 +106,8 @@ void judge(const Plan& plan, Outcome outcome) {
   const uint32_t factor = std::clamp(2 * rest_factor.load(std::memory_order_relaxed), shortest, longest_factor);
   const auto time = static_cast<double>(alone);
   rest_factor.store(factor, std::memory_order_relaxed);
-  known_pace.store(static_cast<Nanoseconds>(time * 1e6 / static_cast<double>(plan.at_stake)), std::memory_order_relaxed);
+  known_pace.store(static_cast<Nanoseconds>(time * 1e6 / static_cast<double>(plan.at_stake)),
+                   std::memory_order_relaxed);
   known_overhead.store(outcome.team - static_cast<Nanoseconds>(time / plan.workers), std::memory_order_relaxed);
   seen_alone.store(0, std::memory_order_relaxed);
   rest_calls.store(factor, std::memory_order_relaxed);
