@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdlib>
 #include <map>
 #include <memory>
@@ -207,6 +208,28 @@ class Display {
   Clock::time_point begun_;
 };
 
+// Roughly: a core does some 8 bytes in a nanosecond, and an operation of RSA with 4096 bits in a millisecond.
+double run_seconds(const bench::TuneSubject& subject, uint64_t length) {
+  const double size = std::pow(subject.bits / 4096.0, 3);
+  if (subject.operation == tune::Operation::rsa_private) return static_cast<double>(length) * 1e-3 * size;
+  if (subject.operation == tune::Operation::rsa_public) return static_cast<double>(length) * 3e-5 * size;
+  return static_cast<double>(length) / 8e9;
+}
+
+// A first look at each candidate, then the rounds of about half of them, each sample with a millisecond before it and some runs to
+// find out how many it takes; and a team that falls asleep in each round.
+double expected_seconds(const bench::TuneSettings& settings, const bench::TuneSubject& subject) {
+  const double sample = settings.schedule.sample_seconds, rounds = settings.schedule.rounds, before = 0.001;
+  const auto candidates = static_cast<double>(subject.candidates.size());
+  const double look = candidates * (sample + 2 * before + 3 * sample);
+  const double measured = candidates / 2 * (rounds * (sample + before) + 3 * sample);
+  double seconds = 0;
+  for (const uint64_t length : subject.lengths)
+    seconds += look + measured + (2 + rounds) * 0.006 + 10 * candidates * run_seconds(subject, length);
+  // Once more, and the points between two that differ.
+  return 2.2 * seconds;
+}
+
 void show_plan(const bench::TuneSettings& settings, const std::string& path) {
   std::string out =
       fmt::format("{:<12}{:>5}  {:<30}{:>8}  {}\n", "operation", "bits", "lengths", "points", "candidates");
@@ -217,9 +240,7 @@ void show_plan(const bench::TuneSettings& settings, const std::string& path) {
                     length_text({subject.operation, subject.bits, subject.lengths.back()}));
     out += fmt::format("{:<12}{:>5}  {:<30}{:>8}  {}\n", name_of(subject.operation), subject.bits, lengths,
                        subject.lengths.size(), subject.candidates.size());
-    // A first look at each, then the rounds of about half of them; and points between two that differ.
-    const double each = settings.schedule.sample_seconds * (2 + settings.schedule.rounds / 2.0);
-    seconds += 1.4 * each * static_cast<double>(subject.lengths.size() * subject.candidates.size());
+    seconds += expected_seconds(settings, subject);
   }
   ui::print(out + fmt::format("\nAt the longest length these are the candidates:\n"));
   std::map<std::string, std::string> shown;
@@ -231,6 +252,8 @@ void show_plan(const bench::TuneSettings& settings, const std::string& path) {
     if (most < subject.candidates.size()) text += fmt::format("    and {} more\n", subject.candidates.size() - most);
     ui::print(text);
   }
+  // A quick run goes on with the places where choices change.
+  if (settings.seconds > 0) seconds = std::min(3 * seconds, settings.seconds);
   ui::print(fmt::format("\nNothing was measured. It would take about {} and write {}.\n", duration_text(seconds),
                         path.empty() ? "nothing: there is no folder for a profile" : "'" + path + "'"));
 }
@@ -611,7 +634,7 @@ void add_tune(Command& root) {
       root.add("tune", "[--quick|--full] [OPTION ...]", "Measures what is quickest on this machine, for later runs.");
   const auto line = std::make_shared<TuneLine>();
   const char* group = "options";
-  tune.flag(group, "--quick", line->quick, "few lengths and key sizes: a minute on two cores (the default)");
+  tune.flag(group, "--quick", line->quick, "few lengths and key sizes: within two minutes (the default)");
   tune.flag(group, "--full", line->full, "all of them, and every candidate: up to an hour");
   tune.option(group, "--engine", "LIST", line->engines,
               "threads: rows about the CPU; cuda: rows about GPUs; default both");

@@ -127,9 +127,9 @@ struct alignas(64) Share {
 };
 constexpr uint32_t max_shares = 64;
 
-// Runs the work with a team. A member begins with its own share, so that the same data stays with the same core from call to call, and then helps
-// with the others': cores of a shared machine are never equally fast. A team smaller than asked for (OMP_THREAD_LIMIT, a
-// nested region) does the same work.
+// Runs the work with a team. A member begins with its own share, so that the same data stays with the same core from call to
+// call, and then helps with the others': cores of a shared machine are never equally fast. A team smaller than asked for
+// (OMP_THREAD_LIMIT, a nested region) does the same work.
 Outcome run_team(uint32_t workers, uint64_t items, uint64_t grain, Body body, void* context) {
   const uint64_t runs = items / grain + (items % grain != 0);
   const uint32_t count = std::min(workers, max_shares);
