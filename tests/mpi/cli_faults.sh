@@ -252,8 +252,9 @@ expect_resumed 2
 begin interrupted_launcher
 start_job has_slices .in.stk.stockade-journal 2 encrypt -k key --resume in
 # As from a terminal, to the launcher too, which may end before it has passed on a message or an exit status.
-kill -TERM "$runner"
+# The ranks first, while they stand still: a launcher that ends has them go on before it ends them, and they might be done.
 signal_ranks TERM
+kill -TERM "$runner"
 await_end
 expect_resumed 2
 
