@@ -24,7 +24,7 @@ constexpr size_t most_in_a_hurry = 6;
 // Workers of a team wait for more work for about so long, awake and in the way of whoever is measured next.
 constexpr timespec until_asleep = {0, 4'000'000};
 constexpr std::chrono::microseconds until_apart{2000};
-// Times that a noisy point is measured anew at once, each time twice as long, where there is time for it.
+// Times that a noisy point is measured again, each time for longer, where there is time for it.
 constexpr uint32_t most_repeats = 3;
 // What a choice may lose at the end of its lengths without anybody looking for the place where another one is better.
 constexpr double worth_dividing = 0.03, worth_dividing_at_once = 0.1;

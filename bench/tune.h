@@ -36,8 +36,8 @@ struct TuneSettings {
       devices;         // GPUs whose rows are wanted: the first is measured, others of the same kind help with host data
   std::string folder;  // for files; removed by the caller
   Schedule schedule;
-  double seconds =
-      0;  // when that is over, nothing is begun but what the grid still lacks; 0: it takes as long as it takes
+  // When that is over, nothing is begun but what the grid still lacks; 0: it takes as long as it takes.
+  double seconds = 0;
 };
 
 // A candidate that was measured to the end.
