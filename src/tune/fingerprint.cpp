@@ -12,8 +12,10 @@ Fingerprint fingerprint_of(std::string_view processor, uint32_t cores, cpu::Feat
   std::snprintf(made.machine, sizeof made.machine, "%.*s, %u core%s",
                 static_cast<int>(std::min<size_t>(processor.size(), 64)), processor.data(), cores,
                 cores == 1 ? "" : "s");
-  // Rows are divided by bars.
-  std::replace(made.machine, made.machine + sizeof made.machine, '|', ' ');
+  // Rows are divided by bars, and profiles have no control characters.
+  for (char* c = made.machine; *c != '\0'; ++c) {
+    if (*c == '|' || (static_cast<uint8_t>(*c) < 0x20) || *c == 0x7F) *c = ' ';
+  }
   char subject[256];
   int used = std::snprintf(subject, sizeof subject, "%s;", made.machine);
   // By name, so that the bits may be numbered otherwise some day.

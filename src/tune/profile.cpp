@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <iterator>
@@ -50,9 +51,21 @@ bool read_within(std::string_view text, uint64_t least, uint64_t most, Number& n
 template <size_t size>
 bool keep(std::string_view text, char (&place)[size]) {
   if (text.empty() || text.size() >= size) return false;
+  // All of it: choices are compared byte by byte, and a longer word may have been there before.
+  std::memset(place, 0, size);
   std::memcpy(place, text.data(), text.size());
-  place[text.size()] = '\0';
   return true;
+}
+
+// What is shown to people has no control characters, so that a file cannot give orders to their terminal.
+bool is_text(std::string_view text) {
+  return std::none_of(text.begin(), text.end(),
+                      [](char c) { return (static_cast<uint8_t>(c) < 0x20 && c != '\t') || c == 0x7F; });
+}
+
+// As implementations are called: "ifma".
+bool is_name(std::string_view text) {
+  return text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string_view::npos;
 }
 
 template <typename Enum>
@@ -96,7 +109,7 @@ bool read_part(std::string_view word, Choice& choice) {
   if (name == "layers") return read_name(layers_names, value, choice.layers);
   if (name == "batch") return read_within(value, 1, 64, choice.batch);
   if (name == "share") return read_within(value, 1, uint64_t{1} << 40, choice.share);
-  if (name == "row") return keep(value, choice.row);
+  if (name == "row") return is_name(value) && keep(value, choice.row);
   if (name == "threads") return read_within(value, 32, 1024, choice.threads) && choice.threads % 32 == 0;
   if (name == "blocks") return read_within(value, 1, 4, choice.blocks) && choice.blocks != 3;
   if (name == "per_sm") return read_within(value, 1, 32, choice.per_multiprocessor);
@@ -114,7 +127,7 @@ bool read_score(std::string_view text, double& score) {
   const std::string_view unit = text.substr(space + 1);
   std::string_view number = trimmed(text.substr(0, space));
   number.remove_prefix(number.find_last_of(" \t") == std::string_view::npos ? 0 : number.find_last_of(" \t") + 1);
-  return (unit == "GB/s" || unit == "/s") && read_number(number, score) && score > 0;
+  return (unit == "GB/s" || unit == "/s") && read_number(number, score) && score > 0 && std::isfinite(score);
 }
 
 // "2026-11-22".
@@ -157,6 +170,7 @@ class Reader {
     while (!text.empty()) {
       ++fault_.line;
       std::string_view line = take(text, '\n');
+      if (begun_ && !is_text(line)) return fail("there is a control character in it");
       if (line.empty() || line.front() == '#') continue;
       if (head_only && begun_ && line.find('|') != std::string_view::npos) return true;
       if (ended_) return fail("something stands behind the end");

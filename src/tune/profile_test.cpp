@@ -138,6 +138,8 @@ TEST_F(Profiles, that_are_damaged_are_refused) {
                            "batch=65",
                            "row=",
                            "row=averyverylongname",
+                           "row=IFMA",
+                           "row=if-ma",
                            "threads=33",
                            "threads=2048",
                            "threads=0",
@@ -163,6 +165,30 @@ TEST_F(Profiles, that_are_damaged_are_refused) {
   expect_fault("stockade-profile 1\nneeds mmx\nend 0\n", 2, "an instruction set is unknown");
   expect_fault("stockade-profile 1\ncores none\nend 0\n", 2, "the number of cores is none");
   expect_fault("stockade-profile 1\nmachine\nend 0\n", 2, "the machine has no name, or too long a one");
+}
+
+// They are shown to people, and a zero would end a name before its end.
+TEST_F(Profiles, with_control_characters_are_refused) {
+  for (const char character : {'\0', '\x01', '\x1b', '\r', '\x7f'}) {
+    for (const char* line : {"rsa-private 2048 1 row=if?ma", "ctr 128 64 engine=serial ?"}) {
+      std::string text = text_of({line});
+      text[text.find('?')] = character;
+      expect_fault(text, 5, "there is a control character in it");
+    }
+    std::string named = text_of({"ctr 128 64 engine=serial"});
+    named[named.find("card") + 1] = character;
+    expect_fault(named, 4, "there is a control character in it");
+    expect_fault(std::string("stockade-profile 1\n# a") + character + "b\nend 0\n", 2,
+                 "there is a control character in it");
+  }
+  EXPECT_TRUE(
+      read("stockade-profile 1\nmachine Prozessor f\xc3\xbcr Gro\xc3\x9f"
+           "es\tund Kleines\nend 0\n"))
+      << fault_.what;
+  for (const char* score : {"inf GB/s", "nan GB/s", "-1 /s"}) {
+    expect_fault(std::string(head) + "ctr 128 64 engine=serial | " + score + " | - | m | 2026-11-22 | 0123456\nend 1\n",
+                 5, "the row has no score");
+  }
 }
 
 TEST_F(Profiles, that_are_too_long_are_refused) {
@@ -222,6 +248,14 @@ TEST_F(Profiles, find_the_row_of_a_length) {
   EXPECT_EQ(profile_->find_all(Operation::ecb, 128).size(), 2U);
 }
 
+TEST(Choices, have_what_is_said_last) {
+  Choice choice, once;
+  Fault fault;
+  ASSERT_TRUE(read_choice("row=scalar batch=8 row=adx batch=2", choice, fault));
+  ASSERT_TRUE(read_choice("batch=2 row=adx", once, fault));
+  EXPECT_EQ(choice, once);
+}
+
 TEST(Choices, are_written_as_they_are_read) {
   for (const char* text : {"engine=serial", "engine=threads workers=all share=131072 stores=streaming", "batch=8",
                            "row=avx2 layers=together", "threads=1024 blocks=4 per_sm=2",
@@ -264,7 +298,7 @@ TEST(Fingerprints, tell_machines_apart) {
   EXPECT_STRNE(one.text, fingerprint_of("AMD EPYC 9R14", 4, cpu::aesni | cpu::avx2).text);
   EXPECT_STRNE(one.text, fingerprint_of("AMD EPYC 9R14", 2, cpu::aesni).text);
   EXPECT_STREQ(one.machine, "AMD EPYC 9R14, 2 cores");
-  EXPECT_STREQ(fingerprint_of("x|y", 1, cpu::none).machine, "x y, 1 core");
+  EXPECT_STREQ(fingerprint_of("x|y\x1b\n", 1, cpu::none).machine, "x y  , 1 core");
 }
 
 TEST(Fingerprints, are_the_same_for_the_same_machine) {
