@@ -306,7 +306,9 @@ struct CtrBitsliceKernel {
     finish_column<3>(state, stream[3]);
 
     const uint64_t first = tile * tile_bytes - 16 * (counter[3] % tile_blocks);  // may be before the message's beginning
-    const Part part = {in + first, out + first, first < length ? 0 : static_cast<uint32_t>(0 - first),
+    // Modulo 2^64: numbers wrap around, pointers must not.
+    const int64_t distance = static_cast<int64_t>(first);
+    const Part part = {in + distance, out + distance, first < length ? 0 : static_cast<uint32_t>(0 - first),
                        length - first < tile_bytes ? static_cast<uint32_t>(length - first) : tile_bytes};
     const bool aligned = ((reinterpret_cast<uintptr_t>(in) | reinterpret_cast<uintptr_t>(out)) & 15) == 0;
     if (!aligned) {

@@ -65,7 +65,7 @@ STOCKADE_DEVICE void store_block(const Thread& thread, uint8_t* at, const gpu::Q
 
 // A tile of a message of `length` bytes, as one lane sees it: the lane's first block is `first`, the others follow at
 // distances of 32. The tile may stand out at both ends of the message; `first` of a block before the message is negative,
-// modulo 2^64.
+// modulo 2^64, and so its distance is one with a sign: numbers wrap around, pointers must not.
 template <uint32_t blocks, bool aligned>
 struct Tile {
   uint64_t first;
@@ -92,7 +92,8 @@ struct Tile {
     if (whole) {
       for (uint32_t i = 0; i < blocks; ++i) data[i] = load_block<aligned>(thread, in + 16 * first + 512 * i);
     } else {
-      for (uint32_t i = 0; i < blocks; ++i) data[i] = load_bytes(in + 16 * (first + 32 * i), bytes(i));
+      for (uint32_t i = 0; i < blocks; ++i)
+        data[i] = load_bytes(in + static_cast<int64_t>(16 * (first + 32 * i)), bytes(i));
     }
   }
 
@@ -101,7 +102,8 @@ struct Tile {
     if (whole) {
       for (uint32_t i = 0; i < blocks; ++i) store_block<aligned>(thread, out + 16 * first + 512 * i, data[i]);
     } else {
-      for (uint32_t i = 0; i < blocks; ++i) store_bytes(out + 16 * (first + 32 * i), data[i], bytes(i));
+      for (uint32_t i = 0; i < blocks; ++i)
+        store_bytes(out + static_cast<int64_t>(16 * (first + 32 * i)), data[i], bytes(i));
     }
   }
 };

@@ -15,8 +15,9 @@ class Arena {
     used_ = 0;
     return memory_.allocate(limbs * sizeof(bignum::Limb));
   }
-  // No more than was allocated, in all.
+  // No more than was allocated, in all; null if the allocation failed.
   bignum::Limb* take(size_t limbs) {
+    if (memory_.data() == nullptr) return nullptr;
     bignum::Limb* const taken = reinterpret_cast<bignum::Limb*>(memory_.data()) + used_;
     used_ += limbs;
     return taken;
