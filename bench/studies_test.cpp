@@ -272,7 +272,7 @@ TEST_F(Studies, without_a_gpu_its_lines_say_so) {
   for (const auto& [study, contender] : contenders) {
     run(study);
     const auto line = std::find_if(tables_[0].lines.begin(), tables_[0].lines.end(),
-                                   [&](const StudyLine& l) { return l.contender == contender; });
+                                   [&name = contender](const StudyLine& l) { return l.contender == name; });
     ASSERT_NE(line, tables_[0].lines.end()) << study;
     for (const StudyCell& cell : line->cells) EXPECT_EQ(cell.reason, "not available: there is none in this test");
   }

@@ -114,7 +114,7 @@ Failure rekey_failure(const stockade_fault& fault, const FileContext& context, c
 
 class Rekey {
  public:
-  explicit Rekey(const RekeyLine& line) : line_(line), change_(read_change(line)), identities_(line.keys) {}
+  explicit Rekey(const RekeyLine& line) : change_(read_change(line)), identities_(line.keys) {}
 
   void one(const std::string& path) {
     RekeyTarget target(path);
@@ -180,7 +180,6 @@ class Rekey {
     return renewed;
   }
 
-  const RekeyLine& line_;
   Change change_;
   Identities identities_;
 };

@@ -191,9 +191,8 @@ TEST_F(FileMemory, of_a_reader) {
       Bytes out(static_cast<size_t>(length), 0xEE);
       uint64_t got = 77;
       EXPECT_GE(sweep(
-                    [&] {
-                      return stockade_reader_read_at(made, static_cast<uint64_t>(offset), out.data(), out.size(), &got,
-                                                     &fault);
+                    [&, at = static_cast<uint64_t>(offset)] {
+                      return stockade_reader_read_at(made, at, out.data(), out.size(), &got, &fault);
                     },
                     [&] {
                       EXPECT_EQ(fault.status, STOCKADE_ERROR_MEMORY);

@@ -557,11 +557,11 @@ TEST_F(FileFaults, too_many_chunks_for_a_reader) {
   const stockade_format plain = plain_format(key, {});
   for (const auto& [format, header] : {std::pair(format_, sample_header), {plain, uint64_t{0}}}) {
     Bytes file = seal(format, text_);
-    const auto create = [&](uint64_t length) {
+    const auto create = [&, given = &format](uint64_t length) {
       stockade_reader* reader = nullptr;
       stockade_fault fault = {};
       const stockade_status status =
-          stockade_reader_create(&reader, read_endless, &file, length, &format, nullptr, &fault);
+          stockade_reader_create(&reader, read_endless, &file, length, given, nullptr, &fault);
       EXPECT_EQ(reader, nullptr);
       EXPECT_EQ(fault.status, status);
       return fault;

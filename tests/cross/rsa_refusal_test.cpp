@@ -352,9 +352,9 @@ TEST_F(RsaMemory, of_many_operations) {
       // Once before, for what the runtime of the threads allocates when they start.
       ASSERT_EQ(function(batch.items.data(), count, &options_, engine.engine), STOCKADE_OK);
       EXPECT_GE(sweep(
-                    [&] {
+                    [&, call = function] {
                       batch.clear();
-                      return function(batch.items.data(), count, &options_, engine.engine);
+                      return call(batch.items.data(), count, &options_, engine.engine);
                     },
                     [&] { batch.expect_consistent(); }),
                 3);
