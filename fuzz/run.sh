@@ -1,20 +1,20 @@
 #!/usr/bin/env bash
-# Builds the preset `fuzz` and runs every target on a copy of its corpus, as many side by side as there are cores.
+# Builds the targets by the preset `asan` and runs every one on a copy of its corpus, as many side by side as there are cores.
 #
 # usage: fuzz/run.sh [SECONDS]     for each target, default 60
 # Exit status 1 for a crash, a corpus without a seed, or a target that ran nothing but its seeds. What made a target crash
-# is left in build-fuzz/crashes/; `build-fuzz/bin/fuzz_NAME FILE` repeats it.
+# is left in build-asan/crashes/; `build-asan/bin/fuzz_NAME FILE` repeats it.
 set -euo pipefail
 
 seconds=${1:-60}
 [[ $seconds =~ ^[1-9][0-9]*$ ]] || { sed -n '2,6s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-cmake --preset fuzz >/dev/null
-cmake --build --preset fuzz -j "$(nproc)" -- --quiet
+cmake --preset asan >/dev/null
+cmake --build --preset asan -j "$(nproc)" --target fuzzers -- --quiet
 
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/stockade-fuzz.XXXXXX")
 trap 'jobs -p | xargs -r kill 2>/dev/null || true; rm -rf "$scratch"' EXIT
-mkdir -p build-fuzz/crashes
+mkdir -p build-asan/crashes
 export ASAN_OPTIONS=strict_string_checks=1:detect_stack_use_after_return=1:allocator_may_return_null=1
 export UBSAN_OPTIONS=print_stacktrace=1
 
@@ -29,10 +29,10 @@ fuzz() {
   seeds=$(find "fuzz/corpus/$name" -type f -size +0 2>/dev/null | wc -l)
   ((seeds > 0)) || complain "$name: no seed in fuzz/corpus/$name" || return 1
   cp -r "fuzz/corpus/$name" "$scratch/$name"
-  if ! "build-fuzz/bin/fuzz_$name" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=3072 -max_len=262144 \
-    -print_final_stats=1 -artifact_prefix="build-fuzz/crashes/$name-" "$scratch/$name" >"$scratch/$name.log" 2>&1; then
+  if ! "build-asan/bin/fuzz_$name" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=3072 -max_len=262144 \
+    -print_final_stats=1 -artifact_prefix="build-asan/crashes/$name-" "$scratch/$name" >"$scratch/$name.log" 2>&1; then
     tail -n 60 "$scratch/$name.log" >&2
-    complain "$name: failed; the input is in build-fuzz/crashes/" || return 1
+    complain "$name: failed; the input is in build-asan/crashes/" || return 1
   fi
   executed=$(sed -n 's/^stat::number_of_executed_units: *//p' "$scratch/$name.log")
   ((${executed:-0} > seeds)) || complain "$name: ran ${executed:-0} inputs, with $seeds seeds" || return 1
