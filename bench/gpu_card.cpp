@@ -63,7 +63,8 @@ bool Card::equals(const uint8_t* device, const uint8_t* host, uint64_t bytes) {
   const uint64_t length = whole ? bytes : window_bytes;
   std::vector<uint8_t> copy(length);
   for (uint64_t i = 0; i < (whole ? 1 : windows); ++i) {
-    const uint64_t offset = (bytes - length) / (windows - 1) * i + (i + 1 == windows ? (bytes - length) % (windows - 1) : 0);
+    const uint64_t offset =
+        (bytes - length) / (windows - 1) * i + (i + 1 == windows ? (bytes - length) % (windows - 1) : 0);
     copy_out(copy.data(), device + offset, length);
     if (std::memcmp(copy.data(), host + offset, length) != 0) return false;
   }

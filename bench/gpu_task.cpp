@@ -60,8 +60,8 @@ GpuTask::GpuTask(const GpuOperation& operation, Card& card, HostData& host, cons
 void GpuTask::prepare(uint64_t size) {
   size_ = size;
   uint64_t workspace = 0;
-  check(stockade_device_workspace(key_.get(), operation_.direction, card_.device(), size, cut_into_units() ? xts_unit : 0,
-                                  &workspace),
+  check(stockade_device_workspace(key_.get(), operation_.direction, card_.device(), size,
+                                  cut_into_units() ? xts_unit : 0, &workspace),
         "the size of a workspace");
   queue_ = card_.queue(workspace);
   compute_on_cpu();

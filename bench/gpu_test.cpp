@@ -196,8 +196,9 @@ TEST_F(GpuBench, several_are_compared_with_one) {
 }
 
 // Emulated kernels that leave one bit of the last byte wrong: nothing of this may ever be timed.
-Status wrong_ctr(const gpu::Queue& queue, const gpu::Shape& shape, const aes::RoundKeys& keys, const uint8_t counter[16],
-                 aes::CounterWidth width, const uint8_t* in, uint8_t* out, uint64_t length, const uint32_t* refused) {
+Status wrong_ctr(const gpu::Queue& queue, const gpu::Shape& shape, const aes::RoundKeys& keys,
+                 const uint8_t counter[16], aes::CounterWidth width, const uint8_t* in, uint8_t* out, uint64_t length,
+                 const uint32_t* refused) {
   const Status status = aes::gpu_kernels_emulated.ctr(queue, shape, keys, counter, width, in, out, length, refused);
   if (length > 0) out[length - 1] ^= 1;
   return status;

@@ -16,7 +16,8 @@ uint32_t device_of(uint32_t local_rank) {
   if (engine::usable_devices(engine::environment().devices, usable) != STOCKADE_OK || usable == 0) {
     throw std::runtime_error("a rank has no GPU that can be used");
   }
-  for (uint32_t left = local_rank % static_cast<uint32_t>(std::popcount(usable)); left > 0; --left) usable &= usable - 1;
+  for (uint32_t left = local_rank % static_cast<uint32_t>(std::popcount(usable)); left > 0; --left)
+    usable &= usable - 1;
   return static_cast<uint32_t>(std::countr_zero(usable));
 }
 

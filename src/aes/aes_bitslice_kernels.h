@@ -124,7 +124,8 @@ struct CtrBitsliceKernel {
       byte[i] = plane ^ bitslice::plane_of_bit(keys.word[3], 24 + i);
     }
     bitslice::substitute(byte);
-    for (uint32_t i = 0; i < bitslice::byte_planes; ++i) words(thread, last_byte_offset)[32 * i + thread.index] = byte[i];
+    for (uint32_t i = 0; i < bitslice::byte_planes; ++i)
+      words(thread, last_byte_offset)[32 * i + thread.index] = byte[i];
   }
 
   // ---- once per run ----
@@ -233,7 +234,8 @@ struct CtrBitsliceKernel {
 
   // One row of one column of round 2's result: what the tile's lanes share, and byte `from` of the lane's column 0.
   template <uint32_t to, uint32_t from>
-  STOCKADE_DEVICE static void second_row(uint32_t* result, const gpu::Quad* sums, const uint32_t a[bitslice::byte_planes]) {
+  STOCKADE_DEVICE static void second_row(uint32_t* result, const gpu::Quad* sums,
+                                         const uint32_t a[bitslice::byte_planes]) {
     constexpr uint32_t coefficient = bitslice::mix_coefficient(to, from);
     const gpu::Quad low = sums[2 * to], high = sums[2 * to + 1];
     result[8 * to + 0] = bitslice::add_multiple<coefficient, 0>(low.w[0], a);
@@ -246,7 +248,8 @@ struct CtrBitsliceKernel {
     result[8 * to + 7] = bitslice::add_multiple<coefficient, 7>(high.w[3], a);
   }
   template <uint32_t row, typename Thread>
-  STOCKADE_DEVICE static void second_column(const Thread& thread, uint32_t place, uint32_t state[bitslice::state_planes]) {
+  STOCKADE_DEVICE static void second_column(const Thread& thread, uint32_t place,
+                                            uint32_t state[bitslice::state_planes]) {
     constexpr uint32_t column = (4 - row) % 4;  // where ShiftRows takes this row of column 0
     uint32_t a[bitslice::byte_planes];
     for (uint32_t i = 0; i < bitslice::byte_planes; ++i) {
@@ -305,7 +308,8 @@ struct CtrBitsliceKernel {
     finish_column<2>(state, stream[2]);
     finish_column<3>(state, stream[3]);
 
-    const uint64_t first = tile * tile_bytes - 16 * (counter[3] % tile_blocks);  // may be before the message's beginning
+    const uint64_t first =
+        tile * tile_bytes - 16 * (counter[3] % tile_blocks);  // may be before the message's beginning
     // Modulo 2^64: numbers wrap around, pointers must not.
     const int64_t distance = static_cast<int64_t>(first);
     const Part part = {in + distance, out + distance, first < length ? 0 : static_cast<uint32_t>(0 - first),

@@ -15,7 +15,8 @@ namespace stockade::aes {
 // What a multiprocessor of any compute capability since 7.5 has registers for: eight warps of 255 registers. The work of a
 // thread is 32 blocks whatever the shape says. Two thread blocks, so that one computes while the other waits at its
 // barriers.
-inline constexpr gpu::Shape ctr_bitsliced_shape = {.threads = 128, .blocks_per_thread = 32, .blocks_per_multiprocessor = 2};
+inline constexpr gpu::Shape ctr_bitsliced_shape = {
+    .threads = 128, .blocks_per_thread = 32, .blocks_per_multiprocessor = 2};
 
 // The grid for a message of `tiles` tiles, and what each of its thread blocks takes.
 struct CtrBitsliceGrid {

@@ -96,7 +96,8 @@ void expect_mixed_column(const uint32_t state[128], const uint8_t key[16], const
   bitslice::mix_column<column>(out, state, planes);
   for (uint32_t i = 0; i < 32; ++i) {
     for (uint32_t j = 0; j < 32; ++j) {
-      ASSERT_EQ(out[i] >> j & 1, uint32_t{expected[j][4 * column + i / 8]} >> i % 8 & 1) << column << " " << i << " " << j;
+      ASSERT_EQ(out[i] >> j & 1, uint32_t{expected[j][4 * column + i / 8]} >> i % 8 & 1)
+          << column << " " << i << " " << j;
     }
   }
 }
@@ -152,9 +153,9 @@ struct Case {
 };
 
 std::string describe(const Case& test, const Bytes& counter) {
-  std::string text = "key " + std::to_string(test.key_bytes) + ", length " + std::to_string(test.length) + ", offsets " +
-                     std::to_string(test.in_offset) + " " + std::to_string(test.out_offset) + ", threads " +
-                     std::to_string(test.shape.threads) + ", counter";
+  std::string text = "key " + std::to_string(test.key_bytes) + ", length " + std::to_string(test.length) +
+                     ", offsets " + std::to_string(test.in_offset) + " " + std::to_string(test.out_offset) +
+                     ", threads " + std::to_string(test.shape.threads) + ", counter";
   for (const uint8_t byte : counter) text += " " + std::to_string(byte);
   return text;
 }
@@ -162,7 +163,8 @@ std::string describe(const Case& test, const Bytes& counter) {
 // Counter mode by OpenSSL; with 32 bits, the part after the wrap has a counter of its own.
 Bytes expected_ctr(const Bytes& key, const Bytes& counter, CounterWidth width, const Bytes& in) {
   if (width == CounterWidth::bits128) return oracle_crypt(STOCKADE_CTR, STOCKADE_ENCRYPT, key, counter, in);
-  const uint32_t low = uint32_t{counter[12]} << 24 | uint32_t{counter[13]} << 16 | uint32_t{counter[14]} << 8 | counter[15];
+  const uint32_t low =
+      uint32_t{counter[12]} << 24 | uint32_t{counter[13]} << 16 | uint32_t{counter[14]} << 8 | counter[15];
   const uint64_t until_wrap = std::min<uint64_t>(in.size(), 16 * ((uint64_t{1} << 32) - low));
   const auto middle = in.begin() + static_cast<int64_t>(until_wrap);
   Bytes result = oracle_crypt(STOCKADE_CTR, STOCKADE_ENCRYPT, key, counter, Bytes(in.begin(), middle));
@@ -240,7 +242,8 @@ TEST(CtrBitsliced, AroundWarpsTilesAndRuns) {
     for (const int64_t difference : {-17, -16, -1, 0, 1, 15, 16, 17}) {
       const uint64_t near = length + static_cast<uint64_t>(difference);
       for (const uint64_t low : {uint64_t{0}, random.next()}) {
-        expect_right({.key_bytes = all_key_bytes[random.below(3)], .length = near}, counter_of(random.next(), low), random);
+        expect_right({.key_bytes = all_key_bytes[random.below(3)], .length = near}, counter_of(random.next(), low),
+                     random);
       }
     }
   }
@@ -329,10 +332,12 @@ TEST(CtrBitsliced, WritesZerosWhereRefused) {
   for (const uint32_t refused : {0u, 1u, 0x80000000u}) {
     Placed in(0, 20001, random), out(3, 20001, random);
     const gpu::EmulatedLauncher launcher{random.next()};
-    ASSERT_EQ(launch_ctr_bitsliced(launcher, queue(2), ctr_bitsliced_shape, encrypt, counter.data(), CounterWidth::bits128,
-                                   refused != 0 ? nullptr : in.data(), out.data(), 20001, &refused),
-              STOCKADE_OK);
-    EXPECT_EQ(out.content(), refused != 0 ? Bytes(20001) : expected_ctr(key, counter, CounterWidth::bits128, in.content()));
+    ASSERT_EQ(
+        launch_ctr_bitsliced(launcher, queue(2), ctr_bitsliced_shape, encrypt, counter.data(), CounterWidth::bits128,
+                             refused != 0 ? nullptr : in.data(), out.data(), 20001, &refused),
+        STOCKADE_OK);
+    EXPECT_EQ(out.content(),
+              refused != 0 ? Bytes(20001) : expected_ctr(key, counter, CounterWidth::bits128, in.content()));
     EXPECT_TRUE(out.margin_kept());
   }
 }

@@ -24,7 +24,7 @@ struct Key {
   Mode mode;
   uint32_t bits;  // 128, 192, 256
   Schedule data;
-  Schedule tweak;  // XTS only
+  Schedule tweak;                // XTS only
   const GpuCtrVariant* gpu_ctr;  // CTR on GPUs (aes_cuda.h)
 };
 

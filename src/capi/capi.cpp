@@ -156,10 +156,11 @@ stockade_status stockade_explain(const stockade_key* key, stockade_direction dir
     const bool streaming = plan.stores == stockade::aes::Stores::streaming;
     char source[96] = "";
     if (plan.by_row) {
-      std::snprintf(source, sizeof source, " (%s, line %u)", stockade::tune::profile_of(*plan.row).name, plan.row->line);
+      std::snprintf(source, sizeof source, " (%s, line %u)", stockade::tune::profile_of(*plan.row).name,
+                    plan.row->line);
     }
-    std::snprintf(text, size, "%s%s, row %s, %s stores: %llu bytes %s%s", stockade::engine::kind_name(plan.kind), workers,
-                  cipher.row(), streaming ? "streaming" : "ordinary", static_cast<unsigned long long>(length),
+    std::snprintf(text, size, "%s%s, row %s, %s stores: %llu bytes %s%s", stockade::engine::kind_name(plan.kind),
+                  workers, cipher.row(), streaming ? "streaming" : "ordinary", static_cast<unsigned long long>(length),
                   plan.why, source);
     return STOCKADE_OK;
   });

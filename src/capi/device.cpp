@@ -55,9 +55,9 @@ Status check_many(stockade_message* messages, uint64_t count) {
     const bool null = message.key == nullptr || missing(message.iv, message.iv_length) ||
                       missing(message.aad, message.aad_length) || missing(message.in, message.length) ||
                       missing(message.out, message.length) || message.tag == nullptr;
-    message.status = null                                         ? STOCKADE_ERROR_NULL_POINTER
+    message.status = null                                       ? STOCKADE_ERROR_NULL_POINTER
                      : message.key->cipher.mode != STOCKADE_GCM ? STOCKADE_ERROR_MODE
-                                                                  : STOCKADE_OK;
+                                                                : STOCKADE_OK;
     if (first == STOCKADE_OK) first = message.status;
   }
   return first;
@@ -65,7 +65,8 @@ Status check_many(stockade_message* messages, uint64_t count) {
 
 Status crypt_many(stockade_direction direction, stockade_message* messages, uint64_t count, uint32_t* verdicts,
                   void* staging, uint64_t staging_size, const stockade_device_queue* queue) {
-  if (queue == nullptr || missing(messages, count) || missing(staging, staging_size)) return STOCKADE_ERROR_NULL_POINTER;
+  if (queue == nullptr || missing(messages, count) || missing(staging, staging_size))
+    return STOCKADE_ERROR_NULL_POINTER;
   if (queue->struct_size != sizeof *queue) return STOCKADE_ERROR_ARGUMENT;
   if (missing(queue->workspace, queue->workspace_size)) return STOCKADE_ERROR_NULL_POINTER;
   if (direction == STOCKADE_DECRYPT && missing(verdicts, count)) return STOCKADE_ERROR_NULL_POINTER;
@@ -114,16 +115,16 @@ stockade_status stockade_device_seal(const stockade_key* key, const void* iv, ui
   const DeviceSealed message = {bytes(iv), iv_length,  bytes(aad), aad_length, bytes(in),
                                 length,    bytes(out), bytes(tag), tag_length};
   if (incomplete(message)) return STOCKADE_ERROR_NULL_POINTER;
-  return with(key, queue, [&](const DeviceKey& keys, const DeviceQueue& where) {
-    return device_seal(keys, message, where);
-  });
+  return with(key, queue,
+              [&](const DeviceKey& keys, const DeviceQueue& where) { return device_seal(keys, message, where); });
 }
 
 stockade_status stockade_device_open(const stockade_key* key, const void* iv, uint64_t iv_length, const void* aad,
                                      uint64_t aad_length, const void* in, uint64_t length, void* out, const void* tag,
                                      uint64_t tag_length, uint32_t* verdict, const stockade_device_queue* queue) {
-  const DeviceSealed message = {bytes(iv), iv_length,  bytes(aad), aad_length, bytes(in),
-                                length,    bytes(out), bytes(const_cast<void*>(tag)), tag_length};
+  const DeviceSealed message = {bytes(iv), iv_length, bytes(aad), aad_length,
+                                bytes(in), length,    bytes(out), bytes(const_cast<void*>(tag)),
+                                tag_length};
   if (incomplete(message) || verdict == nullptr) return STOCKADE_ERROR_NULL_POINTER;
   return with(key, queue, [&](const DeviceKey& keys, const DeviceQueue& where) {
     return device_open(keys, message, verdict, where);

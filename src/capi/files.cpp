@@ -411,7 +411,8 @@ stockade_status stockade_for_each(uint64_t count, stockade_item item, void* cont
   const Engine* engine = nullptr;
   if (const Status status = resolve(handle, &engine); status != STOCKADE_OK) return status;
   // Items are of unknown size and worth a worker each.
-  stockade::engine::Plan plan = stockade::engine::make_plan(*engine, {stockade::tune::Operation::files, 0, UINT64_MAX, count, false});
+  stockade::engine::Plan plan =
+      stockade::engine::make_plan(*engine, {stockade::tune::Operation::files, 0, UINT64_MAX, count, false});
   plan.at_stake = 0;
   std::atomic<bool> stopped{false};
   stockade::engine::run(plan, count, 1, [&](uint64_t begin, uint64_t end, uint32_t) {

@@ -22,8 +22,8 @@ struct DeviceKey {
 };
 
 // `unit` 0: the message is one. UNAVAILABLE, FORKED, DEVICE.
-Status device_workspace(const CipherKey& key, stockade_direction direction, uint32_t device, uint64_t length, uint64_t unit,
-                        uint64_t* size);
+Status device_workspace(const CipherKey& key, stockade_direction direction, uint32_t device, uint64_t length,
+                        uint64_t unit, uint64_t* size);
 
 // As the functions of the same names in cipher.h, and OUTPUT_SIZE, UNAVAILABLE, DEVICE, DEVICE_POINTER, FORKED.
 Status device_crypt(const DeviceKey& key, stockade_direction direction, const uint8_t* iv, uint64_t iv_length,

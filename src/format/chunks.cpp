@@ -109,8 +109,7 @@ Status seal_span(const engine::Engine& engine, const PayloadKey& key, const Chun
   const uint64_t count = span.length / chunk_bytes + (span.last ? 1 : 0);
   if (count == 0) return STOCKADE_OK;
   engine::Crew crew;
-  const Status status =
-      crew.gather(engine, task_of(key, count), home_of(engine, span.in, span.out, span.length));
+  const Status status = crew.gather(engine, task_of(key, count), home_of(engine, span.in, span.out, span.length));
   if (status != STOCKADE_OK) return status;
   Secret<engine::LaneKey> lane_key;
   if (crew.lanes() != 0) engine::make_lane_key(key.gcm(), *lane_key);
@@ -125,8 +124,7 @@ Status open_span(const engine::Engine& engine, const PayloadKey& key, const Chun
   const uint64_t count = span.sealed_count();
   if (count == 0) return STOCKADE_OK;
   engine::Crew crew;
-  const Status status =
-      crew.gather(engine, task_of(key, count), home_of(engine, span.in, span.out, span.length));
+  const Status status = crew.gather(engine, task_of(key, count), home_of(engine, span.in, span.out, span.length));
   if (status != STOCKADE_OK) return status;
   Secret<engine::LaneKey> lane_key;
   if (crew.lanes() != 0) engine::make_lane_key(key.gcm(), *lane_key);

@@ -39,9 +39,9 @@ Status run_chunks_by_workers(const engine::Engine& engine, const PayloadKey& key
   if (chunks == 0) return STOCKADE_OK;
   const uint64_t cpu_run = run_chunks * chunk_bytes;
   engine::Crew crew;
-  const Status gathered =
-      crew.gather(engine, {tune::Operation::chunks, 256, chunks * chunk_bytes, (chunks + run_chunks - 1) / run_chunks, false},
-                  engine::Home::ordinary);
+  const Status gathered = crew.gather(
+      engine, {tune::Operation::chunks, 256, chunks * chunk_bytes, (chunks + run_chunks - 1) / run_chunks, false},
+      engine::Home::ordinary);
   if (gathered != STOCKADE_OK) return gathered;
   Secret<engine::LaneKey> lane_key;
   if (crew.lanes() != 0) engine::make_lane_key(key.gcm(), *lane_key);

@@ -81,7 +81,8 @@ struct TensorChunksKernel {
       RowSums rows{0, 0};
       STOCKADE_ROLLED
       for (uint32_t tile = 0; tile < tiles; ++tile) {
-        rows = opening ? hash_tile(thread, memory, chunk, tile, rows) : seal_tile(thread, memory, chunk, tile, lane, rows);
+        rows =
+            opening ? hash_tile(thread, memory, chunk, tile, rows) : seal_tile(thread, memory, chunk, tile, lane, rows);
       }
       const uint32_t different = finish(thread, chunk, base + warp, lane, sum_of_rows<256>(thread, hash, rows));
       if (opening) release(thread, chunk, lane, different == 0);

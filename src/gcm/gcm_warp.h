@@ -190,7 +190,9 @@ struct ChunkArguments {
   uint32_t* refused;  // null when sealing
 
   static constexpr uint32_t tag_bytes = 16;
-  STOCKADE_DEVICE uint32_t length_of(uint64_t chunk) const { return chunk + 1 == count ? last_length : gpu_chunk_bytes; }
+  STOCKADE_DEVICE uint32_t length_of(uint64_t chunk) const {
+    return chunk + 1 == count ? last_length : gpu_chunk_bytes;
+  }
 };
 
 // Chunks of a payload (gcm_cuda.h: GpuChunks), a warp for each. Constant-time.

@@ -16,7 +16,8 @@ STOCKADE_DEVICE Element operator^(const Element& a, const Element& b) {
 }
 
 STOCKADE_DEVICE Element element_from(const gpu::Quad& quad) {
-  return {{gpu::swap_bytes(quad.w[0]), gpu::swap_bytes(quad.w[1]), gpu::swap_bytes(quad.w[2]), gpu::swap_bytes(quad.w[3])}};
+  return {
+      {gpu::swap_bytes(quad.w[0]), gpu::swap_bytes(quad.w[1]), gpu::swap_bytes(quad.w[2]), gpu::swap_bytes(quad.w[3])}};
 }
 STOCKADE_DEVICE gpu::Quad quad_from(const Element& a) {
   return {{gpu::swap_bytes(a.w[0]), gpu::swap_bytes(a.w[1]), gpu::swap_bytes(a.w[2]), gpu::swap_bytes(a.w[3])}};
@@ -67,7 +68,8 @@ STOCKADE_DEVICE Element reduce(const uint32_t (&p)[8]) {
 STOCKADE_DEVICE Element multiply(const Element& a, const Element& b) {
   const Element high = multiply_carryless(a.w[0], a.w[1], b.w[0], b.w[1]);
   const Element low = multiply_carryless(a.w[2], a.w[3], b.w[2], b.w[3]);
-  const Element both = multiply_carryless(a.w[0] ^ a.w[2], a.w[1] ^ a.w[3], b.w[0] ^ b.w[2], b.w[1] ^ b.w[3]) ^ high ^ low;
+  const Element both =
+      multiply_carryless(a.w[0] ^ a.w[2], a.w[1] ^ a.w[3], b.w[0] ^ b.w[2], b.w[1] ^ b.w[3]) ^ high ^ low;
   return reduce({high.w[0], high.w[1], high.w[2] ^ both.w[0], high.w[3] ^ both.w[1], low.w[0] ^ both.w[2],
                  low.w[1] ^ both.w[3], low.w[2], low.w[3]});
 }

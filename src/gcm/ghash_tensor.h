@@ -100,8 +100,9 @@ STOCKADE_DEVICE void make_matrices(const Thread& thread, TensorMemory memory, co
   if (thread.index < TensorMemory::powers) {
     const uint32_t s = thread.index % 4, behind = apart * (tile_steps - 1 - thread.index / 4);
     static_assert(apart % 32 == 0 && apart * tile_steps <= 64 * 64);
-    const Element power =
-        thread.index == 4 * tile_steps ? way_back : multiply(hash.power[64 + behind / 64], hash.power[behind % 64 + 3 - s]);
+    const Element power = thread.index == 4 * tile_steps
+                              ? way_back
+                              : multiply(hash.power[64 + behind / 64], hash.power[behind % 64 + 3 - s]);
     write_row_source(power, reinterpret_cast<uint32_t*>(shared + memory.sources + source_bytes * thread.index));
   }
   thread.sync_block();
@@ -110,7 +111,8 @@ STOCKADE_DEVICE void make_matrices(const Thread& thread, TensorMemory memory, co
   STOCKADE_ROLLED
   for (uint32_t i = thread.index; i < 128 * 4 * tile_steps; i += thread.threads) {
     const uint32_t s = i % 4, column = i / 4 % 128, step = i / 512;
-    const gpu::Quad row = read_row(thread, memory.sources + source_bytes * (4 * step + s), coefficient_of_column(column));
+    const gpu::Quad row =
+        read_row(thread, memory.sources + source_bytes * (4 * step + s), coefficient_of_column(column));
     uint8_t* matrix = shared + memory.matrices + 2 * gpu::bit_matrix_bytes * step;
     STOCKADE_UNROLL
     for (uint32_t word = 0; word < 4; ++word) {
@@ -120,7 +122,8 @@ STOCKADE_DEVICE void make_matrices(const Thread& thread, TensorMemory memory, co
   }
   STOCKADE_ROLLED
   for (uint32_t column = thread.index; column < 128; column += thread.threads) {
-    const gpu::Quad row = read_row(thread, memory.sources + source_bytes * 4 * tile_steps, coefficient_of_column(column));
+    const gpu::Quad row =
+        read_row(thread, memory.sources + source_bytes * 4 * tile_steps, coefficient_of_column(column));
     uint8_t* matrix = shared + memory.matrices + 2 * tile_steps * gpu::bit_matrix_bytes;
     STOCKADE_UNROLL
     for (uint32_t word = 0; word < 8; ++word) {

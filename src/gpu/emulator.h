@@ -60,7 +60,8 @@ struct EmulatedLauncher {
   template <typename Kernel>
   Status run(const Grid& grid, const Kernel& kernel) const {
     if (grid.threads > Kernel::max_threads) return STOCKADE_ERROR_DEVICE;
-    emulate(grid, [&](const EmulatedThread& thread) { kernel(thread); }, seed);
+    emulate(
+        grid, [&](const EmulatedThread& thread) { kernel(thread); }, seed);
     return STOCKADE_OK;
   }
 };

@@ -32,17 +32,17 @@ inline constexpr uint32_t least_shared_bytes<Kernel> = Kernel::shared_bytes;
 
 // A launch shape: what may be tuned without changing a result.
 struct Shape {
-  uint32_t threads;                     // per block
-  uint32_t blocks_per_thread;           // cipher blocks that a thread works on at a time: 1, 2 or 4
-  uint32_t blocks_per_multiprocessor;   // thread blocks of one launch for each multiprocessor
+  uint32_t threads;                    // per block
+  uint32_t blocks_per_thread;          // cipher blocks that a thread works on at a time: 1, 2 or 4
+  uint32_t blocks_per_multiprocessor;  // thread blocks of one launch for each multiprocessor
 };
 
 // Where a launch goes.
 struct Queue {
-  void* stream;              // cudaStream_t; null is the default stream
-  uint32_t capability;       // compute capability: 90 for 9.0
+  void* stream;         // cudaStream_t; null is the default stream
+  uint32_t capability;  // compute capability: 90 for 9.0
   uint32_t multiprocessors;
-  uint32_t shared_bytes;     // the most dynamic shared memory that a block may have
+  uint32_t shared_bytes;  // the most dynamic shared memory that a block may have
 };
 
 }  // namespace stockade::gpu

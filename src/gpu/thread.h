@@ -11,10 +11,10 @@
 #if defined(__CUDACC__)
 #define STOCKADE_DEVICE __host__ __device__ __forceinline__
 #define STOCKADE_DEVICE_TABLE static __constant__  // global memory would answer half a microsecond later
-#define STOCKADE_UNROLL _Pragma("unroll")      // the loop that follows becomes straight code
+#define STOCKADE_UNROLL _Pragma("unroll")          // the loop that follows becomes straight code
 #define STOCKADE_UNROLL_BY(count) _Pragma(STOCKADE_TEXT(unroll count))  // so many steps at a time
 #define STOCKADE_TEXT(text) #text
-#define STOCKADE_ROLLED _Pragma("unroll 1")    // it stays a loop
+#define STOCKADE_ROLLED _Pragma("unroll 1")  // it stays a loop
 #else
 #define STOCKADE_DEVICE inline
 #define STOCKADE_DEVICE_TABLE inline const
@@ -204,17 +204,14 @@ __device__ __forceinline__ void DeviceThread::multiply_bits(BitSums& sums, const
       "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
       "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63}, "
       "{%64, %65, %66, %67}, %68, accumulate;\n}"
-      : "+r"(s[0]), "+r"(s[1]), "+r"(s[2]), "+r"(s[3]), "+r"(s[4]), "+r"(s[5]),
-        "+r"(s[6]), "+r"(s[7]), "+r"(s[8]), "+r"(s[9]), "+r"(s[10]), "+r"(s[11]),
-        "+r"(s[12]), "+r"(s[13]), "+r"(s[14]), "+r"(s[15]), "+r"(s[16]), "+r"(s[17]),
-        "+r"(s[18]), "+r"(s[19]), "+r"(s[20]), "+r"(s[21]), "+r"(s[22]), "+r"(s[23]),
-        "+r"(s[24]), "+r"(s[25]), "+r"(s[26]), "+r"(s[27]), "+r"(s[28]), "+r"(s[29]),
-        "+r"(s[30]), "+r"(s[31]), "+r"(s[32]), "+r"(s[33]), "+r"(s[34]), "+r"(s[35]),
-        "+r"(s[36]), "+r"(s[37]), "+r"(s[38]), "+r"(s[39]), "+r"(s[40]), "+r"(s[41]),
-        "+r"(s[42]), "+r"(s[43]), "+r"(s[44]), "+r"(s[45]), "+r"(s[46]), "+r"(s[47]),
-        "+r"(s[48]), "+r"(s[49]), "+r"(s[50]), "+r"(s[51]), "+r"(s[52]), "+r"(s[53]),
-        "+r"(s[54]), "+r"(s[55]), "+r"(s[56]), "+r"(s[57]), "+r"(s[58]), "+r"(s[59]),
-        "+r"(s[60]), "+r"(s[61]), "+r"(s[62]), "+r"(s[63])
+      : "+r"(s[0]), "+r"(s[1]), "+r"(s[2]), "+r"(s[3]), "+r"(s[4]), "+r"(s[5]), "+r"(s[6]), "+r"(s[7]), "+r"(s[8]),
+        "+r"(s[9]), "+r"(s[10]), "+r"(s[11]), "+r"(s[12]), "+r"(s[13]), "+r"(s[14]), "+r"(s[15]), "+r"(s[16]),
+        "+r"(s[17]), "+r"(s[18]), "+r"(s[19]), "+r"(s[20]), "+r"(s[21]), "+r"(s[22]), "+r"(s[23]), "+r"(s[24]),
+        "+r"(s[25]), "+r"(s[26]), "+r"(s[27]), "+r"(s[28]), "+r"(s[29]), "+r"(s[30]), "+r"(s[31]), "+r"(s[32]),
+        "+r"(s[33]), "+r"(s[34]), "+r"(s[35]), "+r"(s[36]), "+r"(s[37]), "+r"(s[38]), "+r"(s[39]), "+r"(s[40]),
+        "+r"(s[41]), "+r"(s[42]), "+r"(s[43]), "+r"(s[44]), "+r"(s[45]), "+r"(s[46]), "+r"(s[47]), "+r"(s[48]),
+        "+r"(s[49]), "+r"(s[50]), "+r"(s[51]), "+r"(s[52]), "+r"(s[53]), "+r"(s[54]), "+r"(s[55]), "+r"(s[56]),
+        "+r"(s[57]), "+r"(s[58]), "+r"(s[59]), "+r"(s[60]), "+r"(s[61]), "+r"(s[62]), "+r"(s[63])
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(matrix), "r"(static_cast<uint32_t>(accumulate)));
 #endif
 }
