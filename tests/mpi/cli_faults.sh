@@ -134,14 +134,15 @@ signal_ranks() {
 exec {silence}<> <(:)
 doze() { read -rt 0.02 -u "$silence"; }
 
-# Some slices are done: the journal has been written to after it was made, which may itself be seen as one change.
+# Some slices are done: the journal has been written to after it was made, which may itself be seen as one change. And half of
+# the work is not: who is stopped behind its last slice has nothing left that could be interrupted.
 has_slices() {
   local now
   [[ -s .in.stk.stockade-journal ]] || return 1
   now=$(cksum <.in.stk.stockade-journal)
   [[ -z $last || $now == "$last" ]] || changes+=1
   last=$now
-  ((changes >= 2))
+  ((changes >= 2)) && (($(stat -c %b .in.stk.stockade-partial) * 512 < size * 1048576 / 2))
 }
 
 # Some MiB of the output are written.
