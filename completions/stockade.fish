@@ -16,7 +16,7 @@ function __stockade_at
                 contains -- $word sign verify encrypt decrypt
                 and set -a found $word
             case bench
-                contains -- $word aes file rsa compare
+                contains -- $word aes file rsa studies compare
                 and set -a found $word
         end
     end

@@ -3,10 +3,10 @@
 # passwordless sudo, otherwise prints the line to run and fails. Silent and quick when nothing is missing.
 #
 # usage: tools/setup.sh [--check] [build] [clang] [python] [peers] [mpi]
-#   build    what `make` needs (the default)    clang    Clang and its OpenMP, for the presets clang, tsan and fuzz
+#   build    what `make` needs (the default)    clang    Clang and its OpenMP, for the presets clang, tsan and asan
 #   python   the folder build/venv with packages from PyPI: pyca/cryptography, the peer of the tests in tests/interop/, and
 #            matplotlib and pytest for report/
-#   peers    programs that tests use where they are there: valgrind, for tests/ct/
+#   peers    programs that tests use where they are there: valgrind, for tests/ct/, and shells for the completions
 #   mpi      Open MPI and MPICH, for stockade-mpi and the library stockade_mpi: either is enough, both are tested
 #   --check  never install
 set -eu
@@ -48,6 +48,8 @@ missing_packages() {
       has_python || python3 -c 'import ensurepip, venv' 2>/dev/null || echo python3-venv
     elif [ "$group" = peers ]; then
       { has_command valgrind && has_header valgrind/memcheck.h; } || echo valgrind
+      has_command fish || echo fish
+      has_command zsh || echo zsh
     elif [ "$group" = mpi ]; then
       has_mpi openmpi || echo libopenmpi-dev openmpi-bin
       has_mpi mpich || echo libmpich-dev mpich
