@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "base/bytes.h"
+#include "engine/files.h"
 #include "format/shared_terms.h"
 
 namespace {
