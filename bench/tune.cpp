@@ -54,6 +54,42 @@ bool does_as_well(const tune::Choice& choice, const TuneOutcome& outcome) {
   return alike(choice, outcome.next) && outcome.score < near * outcome.next_score;
 }
 
+// What was so far off in two looks in a row that no other is taken: in one alone it may have met with a mishap that was longer
+// than the look.
+class Excluded {
+ public:
+  void clear() { seen_.clear(); }
+  bool contains(const tune::Choice& choice) const {
+    return std::any_of(seen_.begin(), seen_.end(),
+                       [&](const Seen& one) { return one.looks >= 2 && alike(one.choice, choice); });
+  }
+  void note(const tune::Choice& choice, bool far_off) {
+    const auto seen =
+        std::find_if(seen_.begin(), seen_.end(), [&](const Seen& one) { return alike(one.choice, choice); });
+    if (seen == seen_.end()) {
+      if (far_off) seen_.push_back({choice, 1});
+    } else {
+      seen->looks = far_off ? seen->looks + 1 : 0;
+    }
+  }
+
+ private:
+  struct Seen {
+    tune::Choice choice;
+    uint32_t looks;
+  };
+  std::vector<Seen> seen_;
+};
+
+// How many times as long as the quickest it took; infinite if it was not measured.
+double times_of_quickest(const std::vector<TuneResult>& results, const TuneResult& result) {
+  double quickest = std::numeric_limits<double>::infinity();
+  for (const TuneResult& one : results) {
+    if (one.timing.measured) quickest = std::min(quickest, one.timing.low);
+  }
+  return result.timing.measured ? result.timing.low / quickest : std::numeric_limits<double>::infinity();
+}
+
 // What runs on one thread does not find the team of the one before awake, and a team of another size is there before the clock
 // runs: OpenMP ends threads that a team does not need, and makes them again for the next.
 class Turns {
@@ -98,50 +134,37 @@ std::vector<Timing> measure_choices(TuneWork& work, uint64_t length, const std::
   return Turns(work, length, std::move(all)).measure(schedule);
 }
 
-// The candidates that a short look leaves.
-std::vector<tune::Choice> promising(TuneWork& work, uint64_t length, std::vector<tune::Choice> choices,
-                                    const Schedule& schedule, size_t most, std::vector<tune::Choice>& excluded) {
-  std::erase_if(choices, [&excluded](const tune::Choice& choice) {
-    return std::any_of(excluded.begin(), excluded.end(),
-                       [&](const tune::Choice& other) { return alike(choice, other); });
-  });
-  if (choices.size() <= 1) return choices;
+// What a short look at each candidate takes.
+std::vector<Timing> look_at(TuneWork& work, uint64_t length, const std::vector<tune::Choice>& choices,
+                            const Schedule& schedule) {
   // The better of two samples: one alone may have met with a mishap.
   Schedule look = schedule;
   look.rounds = 2;
   look.sample_seconds = schedule.sample_seconds / 2;
-  const std::vector<Timing> timings = measure_choices(work, length, choices, look);
-  double quickest = std::numeric_limits<double>::infinity();
-  for (const Timing& timing : timings) {
-    if (timing.measured) quickest = std::min(quickest, timing.low);
-  }
-  const double far_off = work.begins() ? out_of_the_question : out_of_the_question_for_rows;
-  std::vector<std::pair<double, size_t>> order;
-  for (size_t i = 0; i < choices.size(); ++i) {
-    const double times = timings[i].measured ? timings[i].low / quickest : far_off + 1;
-    if (times <= work.hopeless()) order.emplace_back(times, i);
-    // What works on one thread stays: it is what short lengths come to.
-    if (times > far_off && (!work.begins() || choices[i].runner == tune::Runner::threads))
-      excluded.push_back(choices[i]);
-  }
-  std::sort(order.begin(), order.end());
-  std::vector<size_t> left;
-  for (const auto& [times, i] : order) {
-    if (left.size() < most) left.push_back(i);
-  }
-  // Of GPUs the quickest way stays, for its ring.
-  const size_t none = choices.size();
-  size_t quickest_of_gpus = none;
-  for (size_t i = 0; i < choices.size(); ++i) {
-    if (choices[i].runner != tune::Runner::cuda || !timings[i].measured) continue;
-    if (quickest_of_gpus == none || timings[i].low < timings[quickest_of_gpus].low) quickest_of_gpus = i;
-  }
-  if (quickest_of_gpus != none && std::find(left.begin(), left.end(), quickest_of_gpus) == left.end())
-    left.push_back(quickest_of_gpus);
-  // The most modest first.
-  std::sort(left.begin(), left.end());
+  return measure_choices(work, length, choices, look);
+}
+
+// As `promising` has it, of all that are not excluded; `excluded` learns from it.
+std::vector<tune::Choice> look_for_promising(TuneWork& work, uint64_t length, std::vector<tune::Choice> choices,
+                                             const Schedule& schedule, size_t most,
+                                             const std::vector<tune::Choice>& staying, Excluded& excluded) {
+  const auto stays = [&](const tune::Choice& choice) {
+    return work.stays(choice) ||
+           std::any_of(staying.begin(), staying.end(), [&](const tune::Choice& one) { return alike(one, choice); });
+  };
+  std::erase_if(choices, [&](const tune::Choice& choice) { return excluded.contains(choice) && !stays(choice); });
+  if (choices.size() <= 1) return choices;
+  const std::vector<Timing> timings = look_at(work, length, choices, schedule);
+  std::vector<TuneResult> results;
+  for (size_t i = 0; i < choices.size(); ++i) results.push_back({choices[i], timings[i]});
   std::vector<tune::Choice> kept;
-  for (const size_t i : left) kept.push_back(choices[i]);
+  for (const size_t i : promising(results, work.hopeless(), most, stays)) kept.push_back(choices[i]);
+  const double far_off = work.begins() ? out_of_the_question : out_of_the_question_for_rows;
+  for (const TuneResult& result : results) {
+    // What works on one thread stays: it is what short lengths come to.
+    if (work.begins() && result.choice.runner != tune::Runner::threads) continue;
+    excluded.note(result.choice, times_of_quickest(results, result) > far_off);
+  }
   return kept;
 }
 
@@ -215,10 +238,25 @@ class Tuning {
     }
   }
 
+  // What GPUs would be given is no part of what was measured of cores.
+  static tune::Choice as_measured(tune::Choice choice) {
+    if (choice.runner == tune::Runner::threads) choice.lanes = 0, choice.run_bytes = 0;
+    return choice;
+  }
+
+  // What is best at the next lengths, shorter and longer, as far as they are known. Wherever else it is that, a short look is
+  // not enough to rule it out.
+  std::vector<tune::Choice> best_beside(uint64_t length) const {
+    std::vector<tune::Choice> best;
+    const auto here = found_->lower_bound(length), longer = found_->upper_bound(length);
+    if (here != found_->begin()) best.push_back(as_measured(std::prev(here)->second.outcome.best));
+    if (longer != found_->end()) best.push_back(as_measured(longer->second.outcome.best));
+    return best;
+  }
+
   // How much longer a choice took than the quickest did.
   static double loss(const Found& found, tune::Choice choice) {
-    // What GPUs would be given is no part of what was measured of cores.
-    if (choice.runner == tune::Runner::threads) choice.lanes = 0, choice.run_bytes = 0;
+    choice = as_measured(choice);
     const TuneOutcome& outcome = found.outcome;
     double quickest = std::numeric_limits<double>::infinity(), own = quickest;
     for (const TuneResult& result : found.results) {
@@ -349,6 +387,7 @@ class Tuning {
   // The same candidates again, for longer if the point was noisy.
   void repeat_point(TuneWork& work, const TunePoint& point, Found& found) {
     work.prepare(point.length);
+    add_missing(work, point.length, found.results);
     std::vector<tune::Choice> choices;
     for (const TuneResult& result : found.results) choices.push_back(result.choice);
     Schedule schedule = settings_.schedule;
@@ -362,13 +401,35 @@ class Tuning {
     for (size_t i = 0; i < choices.size(); ++i) {
       if (!timings[i].measured) continue;
       Timing& sum = found.results[i].timing;
+      if (!sum.measured) {
+        sum = timings[i];
+        continue;
+      }
       const double weight = found.repeats;  // of those before
       sum.seconds = (weight * sum.seconds + timings[i].seconds) / (weight + 1);
       sum.low = std::min(sum.low, timings[i].low);
       sum.high = std::max(sum.high, timings[i].high);
     }
+    std::erase_if(found.results, [](const TuneResult& result) { return !result.timing.measured; });
     const size_t best = decide(found.results, counts_for(point));
     found.outcome = conclude(work, point, found.results, best, found.candidates);
+  }
+
+  // What has turned out to be best beside it and was not measured here, in its place among the candidates.
+  void add_missing(const TuneWork& work, uint64_t length, std::vector<TuneResult>& results) const {
+    const std::vector<tune::Choice> best = best_beside(length);
+    std::vector<TuneResult> all;
+    for (const tune::Choice& choice : work.candidates(length)) {
+      const auto is = [&](const auto& one) { return alike(one, choice); };
+      const auto measured =
+          std::find_if(results.begin(), results.end(), [&](const TuneResult& result) { return is(result.choice); });
+      if (measured != results.end()) {
+        all.push_back(*measured);
+      } else if (std::any_of(best.begin(), best.end(), is)) {
+        all.push_back({choice, {}});
+      }
+    }
+    results = std::move(all);
   }
 
   void count_noise() {
@@ -404,7 +465,8 @@ class Tuning {
     size_t best = 0;
     ++report_.points;
     for (uint32_t repeat = 0;; ++repeat) {
-      const std::vector<tune::Choice> left = promising(work, point.length, all, schedule, most, excluded_);
+      const std::vector<tune::Choice> left =
+          look_for_promising(work, point.length, all, schedule, most, best_beside(point.length), excluded_);
       const std::vector<Timing> timings = measure_choices(work, point.length, left, schedule);
       results.clear();
       for (size_t i = 0; i < left.size(); ++i) {
@@ -458,7 +520,7 @@ class Tuning {
   const Clock::time_point end_;
   std::map<Subject, std::map<uint64_t, Found>> all_found_;
   std::map<uint64_t, Found>* found_ = nullptr;  // of the subject at hand, by length
-  std::vector<tune::Choice> excluded_;
+  Excluded excluded_;
   double before_ = 0, share_ = 0, point_share_ = 0;
 };
 
@@ -486,6 +548,28 @@ size_t decide(const std::vector<TuneResult>& results, Counts counts) {
     if (time(results[i]) <= time(results[quickest]) * (1 + chance)) return i;
   }
   return quickest;
+}
+
+std::vector<size_t> promising(const std::vector<TuneResult>& results, double hopeless, size_t most,
+                              const std::function<bool(const tune::Choice&)>& stays) {
+  std::vector<std::pair<double, size_t>> order;
+  const TuneResult* quickest_of_gpus = nullptr;
+  for (size_t i = 0; i < results.size(); ++i) {
+    const double times = times_of_quickest(results, results[i]);
+    if (times <= hopeless) order.emplace_back(times, i);
+    if (results[i].choice.runner != tune::Runner::cuda || !results[i].timing.measured) continue;
+    if (quickest_of_gpus == nullptr || results[i].timing.low < quickest_of_gpus->timing.low)
+      quickest_of_gpus = &results[i];
+  }
+  std::sort(order.begin(), order.end());
+  if (order.size() > most) order.resize(most);
+  std::set<size_t> left;
+  for (const auto& [times, i] : order) left.insert(i);
+  for (size_t i = 0; i < results.size(); ++i) {
+    // Of GPUs the quickest way stays, for its ring.
+    if (stays(results[i].choice) || &results[i] == quickest_of_gpus) left.insert(i);
+  }
+  return {left.begin(), left.end()};
 }
 
 std::vector<TuneOutcome> merge(std::vector<TuneOutcome> outcomes) {
@@ -525,9 +609,10 @@ double chance_of(const Timing& a, const Timing& b) { return noise_of(a) + noise_
 
 TuneCheck check_point(TuneWork& work, const TunePoint& point, const Schedule& schedule) {
   work.prepare(point.length);
-  std::vector<tune::Choice> none;
+  Excluded none;
   const std::vector<tune::Choice> candidates = work.candidates(point.length);
-  const std::vector<tune::Choice> ways = promising(work, point.length, candidates, schedule, candidates.size(), none);
+  const std::vector<tune::Choice> ways =
+      look_for_promising(work, point.length, candidates, schedule, candidates.size(), {}, none);
   std::vector<const tune::Choice*> all{nullptr};
   for (const tune::Choice& way : ways) all.push_back(&way);
   // However slow a machine is, what the first look left has to be measured, for the best of it is the yardstick.

@@ -62,6 +62,11 @@ struct TuneOutcome {
 enum class Counts { fastest, median };
 size_t decide(const std::vector<TuneResult>& results, Counts counts = Counts::fastest);
 
+// What a short look leaves to be measured to the end, in their order: the `most` quickest of those that did not take more than
+// `hopeless` times as long as the quickest, and whatever `stays`; of ways over GPUs always the quickest.
+std::vector<size_t> promising(const std::vector<TuneResult>& results, double hopeless, size_t most,
+                              const std::function<bool(const tune::Choice&)>& stays);
+
 // How far the median of the rounds is above the fastest, of the median: what a busy machine adds, but for single mishaps.
 double noise_of(const Timing& timing);
 // More than that and a point is measured again, for longer.

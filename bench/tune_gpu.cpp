@@ -205,6 +205,8 @@ class FromHost : public TuneWork {
   }
 
   bool automatic_is_alone(uint64_t) const override { return false; }
+  // Nothing goes to GPUs but what was seen to be slower with cores alone.
+  bool stays(const Choice& choice) const override { return choice.runner == Runner::threads; }
 
   void prepare(uint64_t) override {
     if (key_) return;

@@ -52,6 +52,38 @@ TEST(Decisions, take_the_most_modest_of_those_that_are_as_quick) {
 // A team that was put on one core for most of the rounds is as quick as it was in the others.
 TEST(Decisions, compare_the_fastest_rounds) { EXPECT_EQ(decide({result(1, 1.0, 1.0), result(2, 1.4, 0.7)}), 1U); }
 
+TEST(Looks, leave_what_is_not_hopeless_as_far_as_there_is_room) {
+  using Indices = std::vector<size_t>;
+  const auto none = [](const tune::Choice&) { return false; };
+  const std::vector<TuneResult> results{result(1, 9, 1.5), result(2, 9, 1.0), result(4, 9, 1.7), result(8, 9, 1.2)};
+  EXPECT_EQ(promising(results, 1.6, 4, none), (Indices{0, 1, 3}));
+  EXPECT_EQ(promising(results, 1.6, 2, none), (Indices{1, 3}));
+  EXPECT_EQ(promising(results, 1.0, 4, none), (Indices{1}));
+  std::vector<TuneResult> unmeasured = results;
+  unmeasured[3].timing = {};
+  EXPECT_EQ(promising(unmeasured, 1.6, 4, none), (Indices{0, 1}));
+}
+
+// A machine that does something else for as long as the look takes shows the best way as a hopeless one.
+TEST(Looks, leave_what_stays_however_slow_it_was) {
+  using Indices = std::vector<size_t>;
+  const std::vector<TuneResult> results{result(1, 9, 1.5), result(2, 9, 1.0), result(4, 9, 20.0)};
+  const auto four = [](const tune::Choice& choice) { return choice == workers(4); };
+  EXPECT_EQ(promising(results, 1.6, 4, four), (Indices{0, 1, 2}));
+  EXPECT_EQ(promising(results, 1.6, 1, four), (Indices{1, 2}));
+}
+
+TEST(Looks, leave_the_quickest_way_over_gpus) {
+  using Indices = std::vector<size_t>;
+  std::vector<TuneResult> results{result(2, 9, 1.0), result(1, 9, 20.0), result(1, 9, 19.0), result(1, 9, 21.0)};
+  for (size_t i = 1; i < results.size(); ++i) {
+    results[i].choice = {};
+    results[i].choice.runner = tune::Runner::cuda;
+    results[i].choice.lanes = static_cast<uint8_t>(i);
+  }
+  EXPECT_EQ(promising(results, 1.6, 4, [](const tune::Choice&) { return false; }), (Indices{0, 2}));
+}
+
 TEST(Noise, is_what_the_median_is_above_the_fastest) {
   EXPECT_DOUBLE_EQ(noise_of(result(1, 1.0, 0.9).timing), 0.1);
   EXPECT_DOUBLE_EQ(noise_of(result(1, 1.0, 1.0).timing), 0);
@@ -284,6 +316,32 @@ TEST(Tuning, measures_every_point_of_the_grid_and_takes_what_is_known) {
         if (measured.insert(progress.point.length).second) expect_unknown(progress);
       },
       collect);
+}
+
+// What is best for messages four times as long is hopeless for these, on most machines: they are too short for a team. It is
+// measured to the end all the same.
+TEST(Tuning, measures_what_is_best_beside) {
+  TuneSettings settings = smallest();
+  settings.operations = {tune::Operation::gcm};
+  const TuneSubject subject = subjects(settings).at(0);
+  ASSERT_EQ(subject.lengths.back(), settings.largest);
+  const tune::Choice team = subject.candidates.back();
+  ASSERT_EQ(team.runner, tune::Runner::threads);
+  std::vector<TuneOutcome> known;
+  for (const uint64_t length : subject.lengths) {
+    if (length != settings.largest / 4)
+      known.push_back({{subject.operation, subject.bits, length}, team, {}, 1, 0, 0, 2});
+  }
+  ASSERT_EQ(known.size() + 1, subject.lengths.size());
+  std::vector<TuneOutcome> found;
+  run_tune(
+      settings, known, [](const TuneProgress&) {}, [&found](const TuneOutcome& outcome) { found.push_back(outcome); });
+  const auto first = std::find_if(found.begin(), found.end(), [&](const TuneOutcome& outcome) {
+    return outcome.point == TunePoint{subject.operation, subject.bits, settings.largest / 4};
+  });
+  ASSERT_NE(first, found.end());
+  EXPECT_TRUE(first->best == team || first->next == team);
+  EXPECT_GT(first->next_score, 0);
 }
 
 // Where nothing is done within the limit, everything is measured all the same: a slow machine has a best way too.

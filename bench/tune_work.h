@@ -36,6 +36,8 @@ class TuneWork {
   virtual std::chrono::microseconds warm_up() const { return std::chrono::milliseconds(1); }
   // A candidate that a first look shows to be so much slower than the quickest is not measured further.
   virtual double hopeless() const { return 1.6; }
+  // A candidate that is measured to the end whatever a first look shows.
+  virtual bool stays(const tune::Choice&) const { return false; }
   // Between two lengths whose choices differ the place where they change is looked for until it is known to this factor.
   virtual double near_enough() const { return 1.12; }
 };
