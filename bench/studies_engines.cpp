@@ -1,4 +1,4 @@
-// S3: one core, OpenMP's threads, MPI's ranks, a GPU and OpenSSL, from memory to memory; and AES by tables of products, by
+// S3: one core, all cores (the study's OpenMP), MPI's ranks, a GPU and OpenSSL, from memory to memory; and AES by tables of products, by
 // T-tables and by instructions.
 #include <algorithm>
 #include <memory>
@@ -87,7 +87,7 @@ void ask_engines(const StudySettings& settings, const StudyListener& listener) {
       std::vector<StudyContender> contenders;
       contenders.push_back(openssl_contender(cipher, space));
       contenders.push_back(engine_contender("serial", "serial", 1, cipher, space));
-      contenders.push_back(engine_contender("openmp", "threads", settings.threads, cipher, space));
+      contenders.push_back(engine_contender("threads", "threads", settings.threads, cipher, space));
       contenders.push_back(cuda_contender(settings, cipher, space));
       measure_contenders(table, cipher, contenders, space, settings, listener);
     }

@@ -206,7 +206,7 @@ TEST_F(Studies, s3_has_engines_profile_and_tables) {
   ASSERT_EQ(tables_.size(), 6U);
   for (size_t i = 0; i < 2; ++i) {
     EXPECT_EQ(names(tables_[i]),
-              (std::vector<std::string>{"openssl", "serial", "openmp", "cuda", "mpi, root", "mpi, distributed"}));
+              (std::vector<std::string>{"openssl", "serial", "threads", "cuda", "mpi, root", "mpi, distributed"}));
     const StudyLine& root = line_of(tables_[i], "mpi, root");
     EXPECT_EQ(root.threads, 3U);
     EXPECT_EQ(root.cells[0].reason, "stockade-mpi bench measures 1 KiB to 1 GiB");

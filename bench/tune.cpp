@@ -10,6 +10,7 @@
 #include <set>
 #include <utility>
 
+#include "engine/team.h"
 #include "tune/experience.h"
 #include "tune_work.h"
 
@@ -21,8 +22,8 @@ namespace {
 constexpr double out_of_the_question = 8, out_of_the_question_for_rows = 4;
 // Of what a first look leaves a quick run measures so many.
 constexpr size_t most_in_a_hurry = 6;
-// Workers of a team wait for more work for about so long, awake and in the way of whoever is measured next.
-constexpr timespec until_asleep = {0, 4'000'000};
+// By then a team that has nothing to do is asleep, and in nobody's way.
+constexpr timespec until_asleep = {0, 5 * engine::team_patience};
 constexpr std::chrono::microseconds until_apart{2000};
 // Times that a noisy point is measured again, each time for longer, where there is time for it.
 constexpr uint32_t most_repeats = 3;
@@ -91,7 +92,7 @@ double times_of_quickest(const std::vector<TuneResult>& results, const TuneResul
 }
 
 // What runs on one thread does not find the team of the one before awake, and a team of another size is there before the clock
-// runs: OpenMP ends threads that a team does not need, and makes them again for the next.
+// runs, each with its share of the data.
 class Turns {
  public:
   // Null: whatever the experience in force says.

@@ -25,7 +25,7 @@ if(stockade_cuda)
 else()
   set(stockade_with_cuda FALSE)
 endif()
-# Two export files, because only users of the static library need OpenMP, libcrypto and a C++ linker.
+# Two export files, because only users of the static library need libcrypto and a C++ linker.
 install(EXPORT stockadeTargets NAMESPACE stockade:: DESTINATION ${package_dir})
 install(EXPORT stockadeStaticTargets NAMESPACE stockade:: DESTINATION ${package_dir})
 foreach(implementation IN LISTS stockade_mpi_implementations)
@@ -41,8 +41,8 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/cmake/stockadeConfigVersi
 install(FILES ${PROJECT_BINARY_DIR}/cmake/stockadeConfig.cmake ${PROJECT_BINARY_DIR}/cmake/stockadeConfigVersion.cmake
   DESTINATION ${package_dir})
 
-# What a static link needs besides libstockade.a and libcrypto: the OpenMP runtime and the C++ library of this compiler.
-set(private_libraries ${OpenMP_CXX_LIB_NAMES})
+# What a static link needs besides libstockade.a and libcrypto: threads, and the C++ library of this compiler.
+set(private_libraries pthread)
 foreach(runtime stdc++ c++ m)
   if(runtime IN_LIST CMAKE_CXX_IMPLICIT_LINK_LIBRARIES)
     list(APPEND private_libraries ${runtime})
@@ -50,7 +50,7 @@ foreach(runtime stdc++ c++ m)
 endforeach()
 list(TRANSFORM private_libraries PREPEND "-l")
 if(stockade_with_cuda)
-  list(APPEND private_libraries "-L${CUDAToolkit_LIBRARY_DIR}" -lcudart_static -ldl -lrt -lpthread)
+  list(APPEND private_libraries "-L${CUDAToolkit_LIBRARY_DIR}" -lcudart_static -ldl -lrt)
 endif()
 list(JOIN private_libraries " " pc_private_libraries)
 cmake_path(RELATIVE_PATH CMAKE_INSTALL_FULL_LIBDIR BASE_DIRECTORY ${CMAKE_INSTALL_PREFIX} OUTPUT_VARIABLE pc_libdir)

@@ -3,7 +3,7 @@
 # passwordless sudo, otherwise prints the line to run and fails. Silent and quick when nothing is missing.
 #
 # usage: tools/setup.sh [--check] [build] [clang] [python] [peers] [mpi]
-#   build    what `make` needs (the default)    clang    Clang and its OpenMP, for the presets clang, tsan and asan
+#   build    what `make` needs (the default)    clang    Clang, for the presets clang, tsan and asan
 #   python   the folder build/venv with packages from PyPI: pyca/cryptography, the peer of the tests in tests/interop/, and
 #            matplotlib and pytest for report/
 #   peers    programs that tests use where they are there: valgrind, for tests/ct/, and shells for the completions
@@ -55,7 +55,6 @@ missing_packages() {
       has_mpi mpich || echo libmpich-dev mpich
     else
       has_command clang++ || echo clang
-      { has_command clang++ && echo '#include <omp.h>' | clang++ -fopenmp -E -x c++ - >/dev/null 2>&1; } || echo libomp-dev
     fi
   done
 }

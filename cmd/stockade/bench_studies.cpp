@@ -246,7 +246,7 @@ void add_bench_studies(Command& bench) {
   studies.footer(fmt::format(R"(the studies:
   s1  ECB and CTR from 256 B to 256 MiB: textbook code, one core, all cores, a GPU
   s2  threads per block of a GPU's kernels, and what the best of them gain
-  s3  serial, OpenMP, MPI, a GPU and OpenSSL; a GPU's copies and kernels; tables
+  s3  serial, threads, MPI, a GPU and OpenSSL; a GPU's copies and kernels; tables
   s4  the stages of a file: load, copy in, process, copy out, store
   s5  RSA layer by layer; sums of big numbers on a GPU and on the CPU
 

@@ -8,6 +8,9 @@
  *  - Functions may be called from many threads at once. A key or an engine may be shared by threads; a stream may not.
  *  - A null engine means the process default: the environment (STOCKADE_FORCE, STOCKADE_THREADS, OMP_NUM_THREADS),
  *    else every core the process may run on, with small inputs kept on the calling thread.
+ *  - Other threads that help are started when they are first needed and serve every caller; they are called "stockade",
+ *    take no signals, and sleep within a millisecond when there is nothing to do. A call waits for none that has not
+ *    begun. Where none can be started, and in a process that was forked after they were, the calling thread works alone.
  */
 #ifndef STOCKADE_STOCKADE_H
 #define STOCKADE_STOCKADE_H
@@ -1106,7 +1109,7 @@ STOCKADE_API stockade_status stockade_row_get(uint32_t index, stockade_row *row)
 /* The engines by index from 0: name and what it does; ARGUMENT past the last. */
 STOCKADE_API stockade_status stockade_engine_get(uint32_t index, const char **name, const char **summary);
 
-/* How the library was built: compiler, build type, OpenMP, sanitizers, as "key=value" words. */
+/* How the library was built: compiler, build type, sanitizers, as "key=value" words. */
 STOCKADE_API const char *stockade_build(void);
 
 #ifdef __cplusplus

@@ -429,7 +429,7 @@ def studies():
             }
         )
     for size in (64, 1 << 20):
-        for contender in ("openssl", "serial", "openmp", "mpi, root"):
+        for contender in ("openssl", "serial", "threads", "mpi, root"):
             add("s3", "engines", modes, contender, size, 1e-7 + size / 5e9)
         for contender in ("openssl", "textbook", "64 KB products", "t-tables", "aes-ni"):
             add("s3", "tables", "aes-128-ecb encrypt on one core", contender, size, 1e-7 + size / 1e9)

@@ -242,7 +242,7 @@ def test_studies_keep_the_lines_of_what_is_not_there(whole):
     assert "all cores, 4 threads" in lines
     for text in (
         "S3: where the time goes on a GPU",
-        "S3: serial, OpenMP, MPI",
+        "S3: serial, threads, MPI",
         "S4: a file, stage by stage",
         "S5: sums of numbers",
         "S5: the parts of a decryption",

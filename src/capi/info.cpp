@@ -343,7 +343,7 @@ stockade_status stockade_experience_get(stockade_experience* experience) {
 
 const char* stockade_build(void) {
   return "compiler=" STOCKADE_COMPILER " optimized=" STOCKADE_OPTIMIZED " assertions=" STOCKADE_ASSERTIONS
-         " openmp=" STOCKADE_NUMBER(_OPENMP) " sanitizer=" STOCKADE_SANITIZER;
+         " sanitizer=" STOCKADE_SANITIZER;
 }
 
 }  // extern "C"

@@ -1,7 +1,5 @@
 #include "engine/engine.h"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
@@ -11,6 +9,7 @@
 #include "aes/aes_variants.h"
 #include "bignum/bignum_variants.h"
 #include "cpu/features.h"
+#include "cpu/machine.h"
 #include "engine/cuda.h"
 #include "gcm/gcm_variants.h"
 
@@ -68,6 +67,16 @@ Status parse_threads(std::string_view text, uint32_t& threads) {
   return valid ? STOCKADE_OK : STOCKADE_ERROR_ARGUMENT;
 }
 
+// What OpenMP's programs read: numbers for teams within teams, of which the first counts. 0: nothing that makes sense, which no
+// program of these takes for a fault.
+uint32_t parse_openmp_threads(std::string_view text) {
+  text = text.substr(0, text.find(','));
+  text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
+  text = text.substr(0, text.find_last_not_of(' ') + 1);
+  uint32_t threads = 0;
+  return parse_threads(text, threads) == STOCKADE_OK ? threads : 0;
+}
+
 // Empty for a variable that is not set: both mean that nothing was asked for.
 std::string_view variable(const char* name) {
   const char* const value = std::getenv(name);
@@ -79,6 +88,7 @@ Environment read_environment() {
   found.status = parse_force(variable("STOCKADE_FORCE"), found);
   const std::string_view threads = variable("STOCKADE_THREADS");
   if (found.status == STOCKADE_OK && !threads.empty()) found.status = parse_threads(threads, found.threads);
+  if (threads.empty()) found.threads = parse_openmp_threads(variable("OMP_NUM_THREADS"));
   const std::string_view devices = variable("STOCKADE_DEVICES");
   if (found.status == STOCKADE_OK && !devices.empty()) found.status = parse_devices(devices, found.devices);
   const cpu::Mask mask = cpu::environment_mask();
@@ -148,8 +158,7 @@ Status make_engine(const char* name, uint32_t threads, Engine& engine) {
     if (const Status status = usable_devices(wish.devices, usable); status != STOCKADE_OK) return status;
   }
   if (threads == 0) threads = wish.threads;
-  // What OMP_NUM_THREADS says, else the cores that the process may run on.
-  if (threads == 0) threads = std::clamp<uint32_t>(static_cast<uint32_t>(omp_get_max_threads()), 1, max_threads);
+  if (threads == 0) threads = std::clamp<uint32_t>(cpu::machine().cores, 1, max_threads);
   engine = {kind, kind == Kind::serial ? 1 : threads, wish.devices};
   return STOCKADE_OK;
 }

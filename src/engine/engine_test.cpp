@@ -2,7 +2,6 @@
 #include "engine/engine.h"
 
 #include <gtest/gtest.h>
-#include <omp.h>
 #include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -293,8 +292,9 @@ TEST(Run, works_inside_another_team) {
   const Plan plan{Kind::threads, 4, aes::Stores::ordinary, ""};
   std::vector<std::unique_ptr<Tally>> tallies;
   for (int i = 0; i < 3; ++i) tallies.push_back(std::make_unique<Tally>(100, 4));
-#pragma omp parallel for num_threads(3)
-  for (int i = 0; i < 3; ++i) tallies[static_cast<size_t>(i)]->run_all(plan, 7);
+  run(plan, 3, 1, [&](uint64_t begin, uint64_t end, uint32_t) {
+    for (uint64_t i = begin; i < end; ++i) tallies[i]->run_all(plan, 7);
+  });
 }
 
 // A team that lost far more time than its work took is not tried again at once where nobody asked for it.
@@ -351,7 +351,7 @@ TEST(Run, rests_after_several_small_losses) {
   EXPECT_EQ(alone, 1U) << "no rest after " << teams << " teams that lost";
 }
 
-// The runtime's threads are gone in a child; a team that waited for them would never end.
+// A team's threads are gone in a child; one that waited for them would never end.
 TEST(Run, works_in_a_child_of_fork) {
   const Plan plan{Kind::threads, 2, aes::Stores::ordinary, ""};
   Tally(100, 2).run_all(plan, 1);

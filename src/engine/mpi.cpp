@@ -290,7 +290,7 @@ Status make_team_engine(Team& team, const char* name, uint32_t threads, Engine& 
   uint32_t cores = 1;
   if (const Status status = team.share_cores(cores); status != STOCKADE_OK) return status;
   Status status = make_engine(name, threads, engine);
-  const bool asked = threads != 0 || environment().threads != 0 || std::getenv("OMP_NUM_THREADS") != nullptr;
+  const bool asked = threads != 0 || environment().threads != 0;
   if (status == STOCKADE_OK && !asked && engine.kind != Kind::serial) engine.threads = std::min(engine.threads, cores);
   if (status == STOCKADE_OK && wants_gpus(engine.kind) && engine.devices == 0) {
     uint64_t usable = 0;

@@ -1,27 +1,14 @@
-#include <omp.h>
-#include <pthread.h>
-
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <limits>
 
 #include "engine/engine.h"
+#include "engine/team.h"
 
 namespace stockade::engine {
 
 namespace {
-
-// The OpenMP runtime's threads do not survive fork(), and its next team in the child would wait for them for ever. So a
-// child of a process that has had a team works on the thread that it has.
-std::atomic<bool> had_team{false};
-std::atomic<bool> lost_team{false};
-
-void note_team() {
-  if (had_team.load(std::memory_order_relaxed)) return;
-  static const int registered = pthread_atfork(nullptr, nullptr, [] { lost_team.store(had_team.load()); });
-  if (registered == 0) had_team.store(true);
-}
 
 using Clock = std::chrono::steady_clock;
 using Nanoseconds = int64_t;
@@ -30,8 +17,8 @@ Nanoseconds now() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now().time_since_epoch()).count();
 }
 
-// A team ends with its last member, and where other programs keep the cores busy a member may wait for one a thousand
-// times longer than the work takes. On a machine that is a guest of another, cores may be far from each other for a while,
+// A team ends with the last member that has come, and where other programs keep the cores busy one that has lost its core may
+// wait for it a thousand times longer than the work takes. On a machine that is a guest of another, cores may be far from each other for a while,
 // and to begin together takes several times as long. So teams that were slower than their quickest member would have been
 // alone, three in a row or one by much, earn a rest, in which the calling thread works alone. (The first team after a while
 // may lose only because the data is in one core's cache.) The rest is as long as the loss or a few of them; if the next teams
@@ -127,55 +114,71 @@ struct alignas(64) Share {
 };
 constexpr uint32_t max_shares = 64;
 
-// Runs the work with a team. A member begins with its own share, so that the same data stays with the same core from call to
-// call, and then helps with the others': cores of a shared machine are never equally fast. A team smaller than asked for
-// (OMP_THREAD_LIMIT, a nested region) does the same work.
-Outcome run_team(uint32_t workers, uint64_t items, uint64_t grain, Body body, void* context) {
-  const uint64_t runs = items / grain + (items % grain != 0);
-  const uint32_t count = std::min(workers, max_shares);
-  Share shares[max_shares];
-  const uint64_t each = runs / count, longer = runs % count;
-  for (uint64_t i = 0; i < count; ++i) {
-    shares[i].next.store(i * each + std::min(i, longer), std::memory_order_relaxed);
-    shares[i].end = (i + 1) * each + std::min(i + 1, longer);
+// The work of one team. A member begins with its own share, so that the same data stays with the same core from call to call,
+// and then helps with the others': cores of a shared machine are never equally fast, and some members may not come at all.
+class SharedWork {
+ public:
+  SharedWork(uint32_t workers, uint64_t items, uint64_t grain, Body body, void* context)
+      : items_(items),
+        grain_(grain),
+        runs_(items / grain + (items % grain != 0)),
+        count_(std::min(workers, max_shares)),
+        body_(body),
+        context_(context) {
+    const uint64_t each = runs_ / count_, longer = runs_ % count_;
+    for (uint64_t i = 0; i < count_; ++i) {
+      shares_[i].next.store(i * each + std::min(i, longer), std::memory_order_relaxed);
+      shares_[i].end = (i + 1) * each + std::min(i + 1, longer);
+    }
   }
-  std::atomic<Nanoseconds> alone{std::numeric_limits<Nanoseconds>::max()};
-  const Nanoseconds begun = now();
-#pragma omp parallel num_threads(static_cast <int>(workers))
-  {
-    const auto worker = static_cast<uint32_t>(omp_get_thread_num());
+
+  void take_part(uint32_t worker) {
     const Nanoseconds entered = now();
     uint64_t done = 0;
-    for (uint32_t i = 0; i < count; ++i) {
-      Share& share = shares[(worker + i) % count];
+    for (uint32_t i = 0; i < count_; ++i) {
+      Share& share = shares_[(worker + i) % count_];
       for (uint64_t run = share.next.fetch_add(1, std::memory_order_relaxed); run < share.end;
            run = share.next.fetch_add(1, std::memory_order_relaxed)) {
-        const uint64_t begin = run * grain;
-        body(context, begin, begin + std::min(grain, items - begin), worker);
+        const uint64_t begin = run * grain_;
+        body_(context_, begin, begin + std::min(grain_, items_ - begin), worker);
         ++done;
       }
     }
-    if (done != 0) {
-      const auto part = static_cast<double>(done) / static_cast<double>(runs);
-      keep_smallest(alone, static_cast<Nanoseconds>(static_cast<double>(now() - entered) / part));
-    }
+    if (done == 0) return;
+    const auto part = static_cast<double>(done) / static_cast<double>(runs_);
+    keep_smallest(alone_, static_cast<Nanoseconds>(static_cast<double>(now() - entered) / part));
   }
-  return {now() - begun, alone.load(std::memory_order_relaxed)};
+
+  Nanoseconds alone() const { return alone_.load(std::memory_order_relaxed); }
+
+ private:
+  const uint64_t items_, grain_, runs_;
+  const uint32_t count_;
+  const Body body_;
+  void* const context_;
+  Share shares_[max_shares];
+  std::atomic<Nanoseconds> alone_{std::numeric_limits<Nanoseconds>::max()};
+};
+
+Outcome run_shared(uint32_t workers, uint64_t items, uint64_t grain, Body body, void* context) {
+  SharedWork work(workers, items, grain, body, context);
+  const Nanoseconds begun = now();
+  run_team(
+      workers, [](void* shared, uint32_t worker) { static_cast<SharedWork*>(shared)->take_part(worker); }, &work);
+  return {now() - begun, work.alone()};
 }
 
 }  // namespace
 
 void run_threads(const Plan& plan, uint64_t items, uint64_t grain, Body body, void* context) {
   grain = std::max<uint64_t>(grain, 1);
-  if (lost_team.load(std::memory_order_relaxed)) return run_serial(items, grain, body, context);
   const bool optional = plan.at_stake != 0;
   if (optional && resting(plan.at_stake, plan.workers)) {
     const Nanoseconds begun = now();
     run_serial(items, grain, body, context);
     return note_alone(plan, now() - begun);
   }
-  note_team();
-  const Outcome outcome = run_team(plan.workers, items, grain, body, context);
+  const Outcome outcome = run_shared(plan.workers, items, grain, body, context);
   if (optional) judge(plan, outcome);
 }
 

@@ -245,10 +245,20 @@ TEST(Threads, of_no_sense_are_an_error) {
   }
 }
 
+// What OpenMP's runtimes take and what they do not.
+TEST(Threads, of_no_sense_to_openmp_count_for_nothing) {
+  const std::string all = probe().at("threads");
+  for (const char* threads : {"", "0", "-1", "two", "2x", "99999999999999999999", ",3"}) {
+    EXPECT_EQ(probe({{"OMP_NUM_THREADS", threads}}).at("threads"), all) << threads;
+  }
+  for (const char* threads : {"5,3", " 5 ", "5 , 2"}) {
+    EXPECT_EQ(probe({{"OMP_NUM_THREADS", threads}}).at("threads"), "5") << threads;
+  }
+}
+
 TEST(Threads, fewer_than_planned_still_do_all_of_the_work) {
   const Answers usual = probe();
-  const Answers limited =
-      probe({{"STOCKADE_THREADS", "8"}, {"OMP_THREAD_LIMIT", "1"}, {"STOCKADE_FORCE", "engine:threads"}});
+  const Answers limited = probe({{"STOCKADE_THREADS", "4096"}, {"STOCKADE_FORCE", "engine:threads"}});
   EXPECT_EQ(limited.at("ctr output"), usual.at("ctr output"));
   EXPECT_EQ(limited.at("gcm output"), usual.at("gcm output"));
 }

@@ -4,6 +4,7 @@
 #include <openssl/kdf.h>
 #include <openssl/provider.h>
 #include <openssl/x509.h>
+#include <pthread.h>
 #include <sys/random.h>
 
 #include <atomic>
@@ -52,6 +53,11 @@ using stockade::tests::refuse;
   }
 
 extern "C" {
+
+int __real_pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*start)(void*), void* argument);
+int __wrap_pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*start)(void*), void* argument) {
+  return refuse(Failing::thread) ? EAGAIN : __real_pthread_create(thread, attributes, start, argument);
+}
 
 ssize_t __real_getrandom(void* buffer, size_t length, unsigned int flags);
 ssize_t __wrap_getrandom(void* buffer, size_t length, unsigned int flags) {

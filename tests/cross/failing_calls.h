@@ -7,6 +7,7 @@
 namespace stockade::tests {
 
 enum class Failing {
+  thread,  // pthread_create(3)
   random,  // getrandom(2)
   library  // whatever the library calls of libcrypto that can fail
 };

@@ -11,7 +11,7 @@ COMMANDS = ("stockade bench studies --json",)
 # What each table asks, by study and name; the launch sweep of S2 has a section of its own.
 CAPTIONS = {
     ("s1", "modes"): "S1: textbook code, one core, all cores and a GPU, with the key's set-up and both transfers",
-    ("s3", "engines"): "S3: serial, OpenMP, MPI, a GPU and OpenSSL, from memory to memory",
+    ("s3", "engines"): "S3: serial, threads, MPI, a GPU and OpenSSL, from memory to memory",
     ("s3", "profile"): "S3: where the time goes on a GPU, and counter mode without the copy in",
     ("s3", "tables"): "S3: products from a table of 64 KB, T-tables and AES instructions, on one core",
     ("s4", "stages"): "S4: a file, stage by stage",
