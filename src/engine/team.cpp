@@ -1,6 +1,7 @@
 #include "engine/team.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 
 #include <algorithm>
@@ -96,7 +97,11 @@ void wait_for_job(Member& member) {
     if (i % between_looks_at_clock != 0) continue;
     const int64_t time = now();
     if (begun == 0) begun = time;
-    if (time - begun < patience) continue;
+    if (time - begun < patience) {
+      // Whoever else wants this core has it, and if nobody does that takes less than to wake up.
+      if (time - begun > patience / 10) sched_yield();
+      continue;
+    }
     member.asleep.store(1, std::memory_order_relaxed);
     // Either the caller sees that it is asleep, or it sees that there is a job.
     std::atomic_thread_fence(std::memory_order_seq_cst);
