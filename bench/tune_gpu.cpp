@@ -65,7 +65,7 @@ class OnGpu : public TuneWork {
       return (length > 64 && length < std::min(least, longest_)) ||
              (length > round && length < std::min(8 * round, longest_));
     });
-    for (const uint64_t halves : {2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16}) {
+    for (const uint64_t halves : {2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}) {
       const uint64_t length = (halves * round / 2 + round / 32) / 4096 * 4096;
       if (length > least && length < longest_) lengths.push_back(length);
     }
