@@ -66,8 +66,7 @@ rsa-private 4096 3 engine=serial row=ifma layers=together | 948 /s | engine=thre
 rsa-private 4096 4 engine=threads workers=2 row=ifma layers=together | 1310 /s | engine=threads workers=all row=ifma layers=halves 1267 /s | Intel(R) Xeon(R) Processor, 16 cores | 2026-11-23 | f81b9c3789fa
 rsa-private 4096 6 engine=threads workers=all row=ifma layers=halves | 1336 /s | engine=threads workers=all row=avx2 layers=halves 1336 /s | Intel(R) Xeon(R) Processor, 16 cores | 2026-11-23 | f81b9c3789fa
 rsa-private 4096 7 engine=threads workers=2 row=ifma layers=together | 2074 /s | engine=threads workers=4 row=ifma layers=together 1736 /s | Intel(R) Xeon(R) Processor, 16 cores | 2026-11-23 | f81b9c3789fa
-rsa-private 4096 9 engine=threads workers=8 row=ifma layers=together | 1919 /s | engine=threads workers=4 row=ifma layers=together 1827 /s | Intel(R) Xeon(R) Processor, 16 cores | 2026-11-23 | f81b9c3789fa
-rsa-private 4096 12 engine=threads workers=4 row=ifma layers=together | 2575 /s | engine=threads workers=8 row=ifma layers=together 2506 /s | Intel(R) Xeon(R) Processor, 16 cores | 2026-11-23 | f81b9c3789fa
+rsa-private 4096 9 engine=threads workers=4 row=ifma layers=together | 3414 /s | engine=threads workers=8 row=ifma layers=together 2988 /s | Intel(R) Xeon(R) Processor, 16 cores | 2026-11-22 | 58bfbe095505+
 rsa-private 4096 16 engine=threads workers=8 row=ifma layers=together | 2558 /s | engine=threads workers=all row=ifma layers=together 2482 /s | Intel(R) Xeon(R) Processor, 16 cores | 2026-11-23 | f81b9c3789fa
 rsa-public 2048 1 engine=serial | 59059 /s | engine=threads workers=all 59130 /s | Intel(R) Xeon(R) Processor, 16 cores | 2026-11-23 | f81b9c3789fa
 rsa-public 2048 2 engine=threads workers=8 | 102260 /s | engine=threads workers=4 99140 /s | Intel(R) Xeon(R) Processor, 16 cores | 2026-11-23 | f81b9c3789fa
@@ -83,4 +82,4 @@ rsa-public 4096 2 engine=threads workers=2 | 19878 /s | engine=threads workers=8
 rsa-public 4096 3 engine=threads workers=4 | 28722 /s | engine=threads workers=all 28952 /s | Intel(R) Xeon(R) Processor, 16 cores | 2026-11-23 | f81b9c3789fa
 rsa-public 4096 5 engine=serial | 64003 /s | engine=threads workers=2 63862 /s | Intel(R) Xeon(R) Processor, 16 cores | 2026-11-23 | f81b9c3789fa
 rsa-public 4096 9 engine=threads workers=2 | 99021 /s | engine=threads workers=all 100470 /s | Intel(R) Xeon(R) Processor, 16 cores | 2026-11-23 | f81b9c3789fa
-end 79
+end 78
