@@ -1,22 +1,22 @@
 // Threads that wait for work, and the calling thread with as many of them as it wants.
 //
 // Why not OpenMP: its runtime ends threads that the next team does not need and starts them again for the one after, so that a
-// process whose messages differ in length paid more for threads than for ciphers (64 KiB to 4 MiB in turns, teams of 2 to 16 on 16
-// cores: 890 us for four messages that one thread does in 270 us and these teams in 60), it waits for members that have not even
-// begun, and it ends the process where no thread can be started.
+// process whose messages differ in length paid more for threads than for ciphers (64 KiB to 4 MiB in turns, teams of 2 to 16
+// on 16 cores: 890 us for four messages that one thread does in 270 us and these teams in 60). It waits for members that have
+// not even begun, and it ends the process where no thread can be started.
 #pragma once
 
 #include <cstdint>
 
 namespace stockade::engine {
 
-// Part `member` of the work; 0 is the calling thread's. Parts that nobody has taken must not be missed: the others do what there is.
+// Part `member` of the work; 0 is the calling thread's. Others may not come, so no part may be one that only they can do.
 using TeamWork = void (*)(void* context, uint32_t member);
 
-// Calls `work` on this thread and, with other numbers up to `workers` - 1, on threads that take part as they come; returns when
-// those that have come have returned. Threads are started when they are first needed and sleep when they are not, on no core for more
-// than `patience`; they belong to the process, and callers at the same time each have their own. Fewer take part
-// where none can be started, and none inside of another team's work or in a child of a process that has had a team.
+// Calls `work` on this thread, and with other numbers up to `workers` - 1 on threads that take part as they come; returns when
+// those that have come have returned. Threads are started when they are first needed, sleep when they are not, and belong to
+// the process; callers at the same time each have their own. Fewer take part where none can be started, and none inside of
+// another team's work or in a child of a process that has had a team.
 void run_team(uint32_t workers, TeamWork work, void* context);
 
 // How long a thread that has nothing to do stays awake for what comes next, in nanoseconds.
