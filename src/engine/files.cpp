@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "base/secret.h"
+#include "engine/no_signals.h"
 
 namespace stockade::engine {
 namespace {
@@ -119,24 +120,6 @@ class WriteSignals {
 
  private:
   sigset_t raised_, before_;
-};
-
-// Threads that are started while this lives leave all signals to the threads of the host, but for those that report a
-// fault in the thread itself.
-class NoSignals {
- public:
-  NoSignals() {
-    sigset_t all;
-    sigfillset(&all);
-    for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT}) sigdelset(&all, number);
-    pthread_sigmask(SIG_BLOCK, &all, &before_);
-  }
-  NoSignals(const NoSignals&) = delete;
-  NoSignals& operator=(const NoSignals&) = delete;
-  ~NoSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-
- private:
-  sigset_t before_;
 };
 
 // Waits until a descriptor that is not a regular file can be used. False if the job has stopped meanwhile.

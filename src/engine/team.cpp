@@ -2,7 +2,6 @@
 
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 
 #include <algorithm>
 #include <atomic>
@@ -11,6 +10,7 @@
 #include <mutex>
 
 #include "cpu/machine.h"
+#include "engine/no_signals.h"
 
 namespace stockade::engine {
 
@@ -119,10 +119,8 @@ void* live(void* argument) {
     uint32_t state = Member::posted;
     if (!member.state.compare_exchange_strong(state, Member::inside, std::memory_order_acquire)) continue;
     member.job->take_part(member.number);
-    state = Member::inside;
-    if (member.state.compare_exchange_strong(state, Member::idle, std::memory_order_release)) continue;
-    member.state.store(Member::idle, std::memory_order_release);
-    member.state.notify_one();
+    // A full barrier: whether somebody waits is looked at after this, not before.
+    if (member.state.exchange(Member::idle, std::memory_order_seq_cst) == Member::awaited) member.state.notify_one();
   }
 }
 
@@ -133,10 +131,7 @@ void start_members(uint32_t more) {
   pthread_attr_t attributes;
   if (pthread_attr_init(&attributes) != 0) return;
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-  // Signals are for threads that the program knows of.
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const NoSignals held;
   uint32_t number = existing.load(std::memory_order_relaxed);
   for (const uint32_t end = std::min(number + more, most_members); number < end; ++number) {
     pthread_t thread;
@@ -150,7 +145,6 @@ void start_members(uint32_t more) {
     free_members[number / members_per_word].fetch_or(uint64_t{1} << number % members_per_word,
                                                      std::memory_order_release);
   }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
   pthread_attr_destroy(&attributes);
 }
 
@@ -235,7 +229,7 @@ void note_team() {
 
 }  // namespace
 
-void run_team(uint32_t workers, TeamWork work, void* context) {
+void run_team(uint32_t workers, TeamWork work, void* context) noexcept {
   if (workers <= 1 || in_team || lost_team.load(std::memory_order_relaxed)) return work(context, 0);
   note_team();
   Job job(work, context);

@@ -16,8 +16,8 @@ using TeamWork = void (*)(void* context, uint32_t member);
 // Calls `work` on this thread, and with other numbers up to `workers` - 1 on threads that take part as they come; returns when
 // those that have come have returned. Threads are started when they are first needed, sleep when they are not, and belong to
 // the process; callers at the same time each have their own. Fewer take part where none can be started, and none inside of
-// another team's work or in a child of a process that has had a team.
-void run_team(uint32_t workers, TeamWork work, void* context);
+// another team's work or in a child of a process that has had a team. What `work` throws ends the process.
+void run_team(uint32_t workers, TeamWork work, void* context) noexcept;
 
 // How long a thread that has nothing to do stays awake for what comes next, in nanoseconds.
 inline constexpr int64_t team_patience = 200'000;
