@@ -52,6 +52,7 @@ list(TRANSFORM private_libraries PREPEND "-l")
 if(stockade_with_cuda)
   list(APPEND private_libraries "-L${CUDAToolkit_LIBRARY_DIR}" -lcudart_static -ldl -lrt)
 endif()
+list(APPEND private_libraries -Wl,-z,nodelete)
 list(JOIN private_libraries " " pc_private_libraries)
 cmake_path(RELATIVE_PATH CMAKE_INSTALL_FULL_LIBDIR BASE_DIRECTORY ${CMAKE_INSTALL_PREFIX} OUTPUT_VARIABLE pc_libdir)
 cmake_path(RELATIVE_PATH CMAKE_INSTALL_FULL_INCLUDEDIR BASE_DIRECTORY ${CMAKE_INSTALL_PREFIX}

@@ -9,8 +9,9 @@
  *  - A null engine means the process default: the environment (STOCKADE_FORCE, STOCKADE_THREADS, OMP_NUM_THREADS),
  *    else every core the process may run on, with small inputs kept on the calling thread.
  *  - Other threads that help are started when they are first needed and serve every caller; they are called "stockade",
- *    take no signals, and sleep within a millisecond when there is nothing to do. A call waits for none that has not
- *    begun. Where none can be started, and in a process that was forked after they were, the calling thread works alone.
+ *    take no signals, and sleep within a millisecond when there is nothing to do. They stay as long as the process, which
+ *    they keep from ending where its own threads all end by pthread_exit(). A call waits for none that has not begun.
+ *    Where none can be started, and in a process that was forked after they were, the calling thread works alone.
  */
 #ifndef STOCKADE_STOCKADE_H
 #define STOCKADE_STOCKADE_H

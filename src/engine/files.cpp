@@ -408,6 +408,8 @@ class Transfer {
   Monitor& monitor() { return monitor_; }
 
  private:
+  class Presence;
+
   // The most that one run can hold.
   uint64_t capacity() const {
     const uint64_t most = job_.run_bytes + file_reserve;
@@ -431,6 +433,7 @@ class Transfer {
   void move_in_turn(Slot& slot);
   void move_by_offset(Plan plan);
   void move_claimed(uint32_t worker);
+  bool nothing_left();
   uint64_t claim(uint32_t worker);
   void release(uint32_t worker);
   uint64_t count_done();
@@ -451,7 +454,8 @@ class Transfer {
   std::mutex claim_mutex_;
   uint64_t next_run_;
   std::vector<uint64_t> claimed_;
-  // Workers that have stepped aside, because more of them than the output can take only wait for one another.
+  // Workers that are there, and of these the ones that have stepped aside, because more of them than the output can take only
+  // wait for one another.
   static constexpr uint32_t least_workers = 2;
   std::mutex aside_mutex_;
   std::condition_variable aside_changed_;
@@ -567,6 +571,12 @@ void Transfer::move_in_turn(Slot& slot) {
   }
 }
 
+// Whoever comes late, or takes the place of one who did not come, needs no buffers then.
+bool Transfer::nothing_left() {
+  const std::lock_guard lock(claim_mutex_);
+  return next_run_ >= end_of_runs();
+}
+
 // The next run for a worker, which thereby says that its last one is done.
 uint64_t Transfer::claim(uint32_t worker) {
   const std::lock_guard lock(claim_mutex_);
@@ -611,6 +621,24 @@ void Transfer::step_aside(Clock::duration pause) {
   --aside_;
 }
 
+// One worker more, while this lives.
+class Transfer::Presence {
+ public:
+  explicit Presence(Transfer& transfer) : transfer_(transfer) {
+    const std::lock_guard lock(transfer_.aside_mutex_);
+    ++transfer_.workers_;
+  }
+  Presence(const Presence&) = delete;
+  Presence& operator=(const Presence&) = delete;
+  ~Presence() {
+    const std::lock_guard lock(transfer_.aside_mutex_);
+    --transfer_.workers_;
+  }
+
+ private:
+  Transfer& transfer_;
+};
+
 void Transfer::call_back() {
   const std::lock_guard lock(aside_mutex_);
   called_back_ = true;
@@ -639,7 +667,9 @@ class Crowding {
 
 // Claims runs rather than dividing them beforehand, so that the file is read and written nearly in order.
 void Transfer::move_claimed(uint32_t worker) {
+  if (nothing_left()) return;
   const WriteSignals held;
+  const Presence present(*this);
   Slot slot{};
   Lane* const lane = crew_.lane(worker);
   if ((lane == nullptr || !borrow(slot, *lane)) && !prepare(slot)) return;
@@ -663,7 +693,6 @@ void Transfer::move_claimed(uint32_t worker) {
 
 void Transfer::move_by_offset(Plan plan) {
   claimed_.assign(plan.workers, idle);
-  workers_ = plan.workers;
   next_checkpoint_ = Clock::now() + std::chrono::milliseconds(job_.checkpoint_interval);
   engine::run(plan, plan.workers, 1, [&](uint64_t begin, uint64_t end, uint32_t) {
     for (uint64_t worker = begin; worker < end; ++worker) move_claimed(static_cast<uint32_t>(worker));

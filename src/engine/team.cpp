@@ -7,6 +7,7 @@
 #include <atomic>
 #include <bit>
 #include <chrono>
+#include <cstring>
 #include <mutex>
 
 #include "cpu/machine.h"
@@ -66,7 +67,7 @@ class Job {
   void finish();
   // On a member's thread.
   void take_part(uint32_t number) {
-    if (sleepers_.load(std::memory_order_relaxed)) wake_some();
+    if (sleepers_.load(std::memory_order_acquire)) wake_some();
     work_(context_, number);
   }
 
@@ -124,28 +125,60 @@ void* live(void* argument) {
   }
 }
 
-// So many more, as far as they can be had.
+// How members are started: where and as the process may run, not as the caller that happens to be first does.
+class Attributes {
+ public:
+  // Without `placed` they get what the caller has.
+  explicit Attributes(bool placed) : made_(pthread_attr_init(&attributes_) == 0) {
+    if (!made_) return;
+    pthread_attr_setdetachstate(&attributes_, PTHREAD_CREATE_DETACHED);
+    const cpu::Machine& machine = cpu::machine();
+    if (!placed) return;
+    if (machine.processors_size != 0) {
+      cpu_set_t set[sizeof machine.processors / sizeof(cpu_set_t)];
+      std::memcpy(set, machine.processors, machine.processors_size);
+      pthread_attr_setaffinity_np(&attributes_, machine.processors_size, set);
+    }
+    const int policy = sched_getscheduler(0);
+    if (policy == SCHED_FIFO || policy == SCHED_RR) pthread_attr_setinheritsched(&attributes_, PTHREAD_EXPLICIT_SCHED);
+  }
+  Attributes(const Attributes&) = delete;
+  Attributes& operator=(const Attributes&) = delete;
+  ~Attributes() {
+    if (made_) pthread_attr_destroy(&attributes_);
+  }
+
+  bool start(Member& member) const {
+    pthread_t thread;
+    if (!made_ || pthread_create(&thread, &attributes_, live, &member) != 0) return false;
+    pthread_setname_np(thread, "stockade");
+    return true;
+  }
+
+ private:
+  pthread_attr_t attributes_;
+  const bool made_;
+};
+
+// So many more, as far as they can be had. Nobody waits for those that another caller is starting.
 void start_members(uint32_t more) {
+  if (existing.load(std::memory_order_relaxed) == most_members) return;
   if (now() < no_start_before.load(std::memory_order_relaxed)) return;
-  const std::lock_guard lock(starting);
-  pthread_attr_t attributes;
-  if (pthread_attr_init(&attributes) != 0) return;
-  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  const std::unique_lock lock(starting, std::try_to_lock);
+  if (!lock.owns_lock()) return;
+  const Attributes placed(true), as_caller(false);
   const NoSignals held;
   uint32_t number = existing.load(std::memory_order_relaxed);
   for (const uint32_t end = std::min(number + more, most_members); number < end; ++number) {
-    pthread_t thread;
-    if (pthread_create(&thread, &attributes, live, &members[number]) != 0) {
+    if (!placed.start(members[number]) && !as_caller.start(members[number])) {
       constexpr int64_t a_second = 1'000'000'000;
       no_start_before.store(now() + a_second, std::memory_order_relaxed);
       break;
     }
-    pthread_setname_np(thread, "stockade");
     existing.store(number + 1, std::memory_order_release);
     free_members[number / members_per_word].fetch_or(uint64_t{1} << number % members_per_word,
                                                      std::memory_order_release);
   }
-  pthread_attr_destroy(&attributes);
 }
 
 // Those with the lowest numbers first, so that the same data meets the same threads from call to call.
@@ -181,7 +214,7 @@ void Job::post() {
   uint32_t asleep = 0;
   for (uint32_t i = 0; i < claimed_; ++i) asleep += members[mine_[i]].asleep.load(std::memory_order_relaxed);
   if (asleep == 0) return;
-  sleepers_.store(true, std::memory_order_relaxed);
+  sleepers_.store(true, std::memory_order_release);
   wake_some();
 }
 

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <pthread.h>
+#include <sched.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -22,6 +23,34 @@ void run_team_of(uint32_t workers, Callable&& callable) {
       workers,
       [](void* context, uint32_t member) { (*static_cast<std::remove_reference_t<Callable>*>(context))(member); },
       &callable);
+}
+
+// Threads that a pinned caller starts are not pinned with it.
+TEST(Team, goes_where_the_process_may) {
+  cpu_set_t all, one;
+  ASSERT_EQ(sched_getaffinity(0, sizeof all, &all), 0);
+  if (CPU_COUNT(&all) < 2) GTEST_SKIP() << "one processor";
+  ASSERT_EQ(static_cast<uint32_t>(CPU_COUNT(&all)), cpu::machine().cores);
+  int first = 0;
+  while (!CPU_ISSET(first, &all)) ++first;
+  CPU_ZERO(&one);
+  CPU_SET(first, &one);
+  std::thread([&] {
+    ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+    // More than there are, so that some are started here.
+    constexpr uint32_t many = 40;
+    std::atomic<uint32_t> others{0}, elsewhere{0};
+    run_team_of(many, [&](uint32_t member) {
+      if (member != 0) {
+        cpu_set_t mine;
+        if (sched_getaffinity(0, sizeof mine, &mine) == 0 && !CPU_EQUAL(&mine, &all)) ++elsewhere;
+        ++others;
+      }
+      for (int i = 0; i < 40'000 && others != many - 1; ++i) usleep(50);
+    });
+    EXPECT_EQ(others, many - 1);
+    EXPECT_EQ(elsewhere, 0U);
+  }).join();
 }
 
 TEST(Team, gives_each_who_comes_a_number_of_its_own) {

@@ -24,15 +24,16 @@ TEST(ThreadStart, is_done_without_where_it_fails) {
     // None at first; then, after it has been tried again, some.
     const FailingCalls failing(Failing::thread, 0);
     EXPECT_EQ(encrypt(make_engine("threads", 600).get()), expected);
-    EXPECT_EQ(failing.refused(), 1U);
+    const uint64_t refused = failing.refused();
+    EXPECT_GE(refused, 1U);
     // It is not tried at every call.
     EXPECT_EQ(encrypt(make_engine("threads", 600).get()), expected);
-    EXPECT_EQ(failing.refused(), 1U);
+    EXPECT_EQ(failing.refused(), refused);
   }
   usleep(1'100'000);
   const FailingCalls failing(Failing::thread, 2);
   EXPECT_EQ(encrypt(make_engine("threads", 600).get()), expected);
-  EXPECT_EQ(failing.refused(), 1U);
+  EXPECT_GE(failing.refused(), 1U);
 }
 
 }  // namespace
