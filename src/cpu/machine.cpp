@@ -54,23 +54,18 @@ void set_name(Machine& machine) {
   machine.name[length] = '\0';
 }
 
-void set_cores(Machine& machine) {
+uint32_t usable_cores() {
   // The kernel refuses a set smaller than its own; a machine may have more processors than cpu_set_t holds.
-  for (int capacity = 8 * static_cast<int>(sizeof machine.processors); capacity <= 1 << 20; capacity *= 2) {
+  for (int capacity = 1024; capacity <= 1 << 20; capacity *= 2) {
     cpu_set_t* set = CPU_ALLOC(capacity);
     if (set == nullptr) break;
     const size_t size = CPU_ALLOC_SIZE(capacity);
     CPU_ZERO_S(size, set);
     const int count = sched_getaffinity(0, size, set) == 0 ? CPU_COUNT_S(size, set) : 0;
-    if (count > 0 && size <= sizeof machine.processors) {
-      std::memcpy(machine.processors, set, size);
-      machine.processors_size = static_cast<uint32_t>(size);
-    }
     CPU_FREE(set);
-    machine.cores = static_cast<uint32_t>(count);
-    if (count > 0) return;
+    if (count > 0) return static_cast<uint32_t>(count);
   }
-  machine.cores = static_cast<uint32_t>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
+  return static_cast<uint32_t>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
 }
 
 // The first line of one attribute of a cache of processor 0, empty if there is no such file.
@@ -127,7 +122,7 @@ void set_caches(Machine& machine) {
 Machine probe() {
   Machine found{};
   set_name(found);
-  set_cores(found);
+  found.cores = usable_cores();
   set_caches(found);
   return found;
 }

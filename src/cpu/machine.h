@@ -8,9 +8,6 @@ namespace stockade::cpu {
 struct Machine {
   char name[64];
   uint32_t cores;
-  // The same as a set of so many bytes, as sched_setaffinity(2) has it; 0: it is not known.
-  uint32_t processors_size;
-  uint8_t processors[1024];
   uint64_t l1d, l2, l3;  // bytes of data cache seen by one core; 0 when unknown
 };
 

@@ -2,12 +2,12 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <bit>
 #include <chrono>
-#include <cstring>
 #include <mutex>
 
 #include "cpu/machine.h"
@@ -125,20 +125,19 @@ void* live(void* argument) {
   }
 }
 
-// How members are started: where and as the process may run, not as the caller that happens to be first does.
+// How members are started: where the process's first thread may run, and as an ordinary thread, whatever the caller that happens
+// to need them first is bound to.
 class Attributes {
  public:
   // Without `placed` they get what the caller has.
   explicit Attributes(bool placed) : made_(pthread_attr_init(&attributes_) == 0) {
     if (!made_) return;
     pthread_attr_setdetachstate(&attributes_, PTHREAD_CREATE_DETACHED);
-    const cpu::Machine& machine = cpu::machine();
     if (!placed) return;
-    if (machine.processors_size != 0) {
-      cpu_set_t set[sizeof machine.processors / sizeof(cpu_set_t)];
-      std::memcpy(set, machine.processors, machine.processors_size);
-      pthread_attr_setaffinity_np(&attributes_, machine.processors_size, set);
-    }
+    // The kernel refuses a set smaller than its own.
+    cpu_set_t processors[8] = {};
+    if (sched_getaffinity(getpid(), sizeof processors, processors) == 0)
+      pthread_attr_setaffinity_np(&attributes_, sizeof processors, processors);
     const int policy = sched_getscheduler(0);
     if (policy == SCHED_FIFO || policy == SCHED_RR) pthread_attr_setinheritsched(&attributes_, PTHREAD_EXPLICIT_SCHED);
   }
@@ -166,6 +165,8 @@ void start_members(uint32_t more) {
   if (now() < no_start_before.load(std::memory_order_relaxed)) return;
   const std::unique_lock lock(starting, std::try_to_lock);
   if (!lock.owns_lock()) return;
+  // A member asks for that too, and must not be the first to.
+  cpu::machine();
   const Attributes placed(true), as_caller(false);
   const NoSignals held;
   uint32_t number = existing.load(std::memory_order_relaxed);
