@@ -1,5 +1,5 @@
-// S3: one core, all cores (the study's OpenMP), MPI's ranks, a GPU and OpenSSL, from memory to memory; AES by tables of products, by
-// T-tables and by instructions.
+// S3: one core, all cores (the study's OpenMP), MPI's ranks, a GPU and OpenSSL, from memory to memory; and AES by tables of
+// products, by T-tables and by instructions.
 #include <algorithm>
 #include <memory>
 

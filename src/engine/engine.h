@@ -26,8 +26,8 @@ struct Engine {
   uint64_t devices = 0;  // GPUs by number, as a bit mask; 0: all
 };
 
-// What STOCKADE_FORCE, STOCKADE_THREADS (else OMP_NUM_THREADS), STOCKADE_DEVICES and STOCKADE_MASK say, read once. `status` is UNKNOWN_NAME or ARGUMENT for a
-// value that cannot be obeyed; every call that would consult it then returns that status.
+// What STOCKADE_FORCE, STOCKADE_THREADS (else OMP_NUM_THREADS), STOCKADE_DEVICES and STOCKADE_MASK say, read once. `status` is
+// UNKNOWN_NAME or ARGUMENT for a value that cannot be obeyed; every call that would consult it then returns that status.
 struct Environment {
   Status status;
   std::string_view aes_row, gcm_row, bignum_row, gpu_ctr_row;  // names in the tables; empty: choose

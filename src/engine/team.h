@@ -1,9 +1,8 @@
 // Threads that wait for work, and the calling thread with as many of them as it wants.
 //
 // Why not OpenMP: its runtime ends threads that the next team does not need and starts them again for the one after, so that a
-// process whose messages differ in length paid more for threads than for ciphers (64 KiB to 4 MiB in turns, teams of 2 to 16
-// on 16 cores: 890 us for four messages that one thread does in 270 us and these teams in 60). It waits for members that have
-// not even begun, and it ends the process where no thread can be started.
+// process whose messages differ in length paid more for threads than for ciphers (docs/benchmarks.md, "Threads of our own, and
+// OpenMP's"). It waits for members that have not even begun, and it ends the process where no thread can be started.
 #pragma once
 
 #include <cstdint>

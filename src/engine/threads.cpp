@@ -18,8 +18,8 @@ Nanoseconds now() {
 }
 
 // A team ends with the last member that has come, and where other programs keep the cores busy one that has lost its core may
-// wait for it a thousand times longer than the work takes. On a machine that is a guest of another, cores may be far from each other for a while,
-// and to begin together takes several times as long. So teams that were slower than their quickest member would have been
+// wait for it a thousand times longer than the work takes. On a machine that is a guest of another, cores may be far from each
+// other for a while, and to begin together takes several times as long. So teams that were slower than their quickest member would have been
 // alone, three in a row or one by much, earn a rest, in which the calling thread works alone. (The first team after a while
 // may lose only because the data is in one core's cache.) The rest is as long as the loss or a few of them; if the next teams
 // lose too, twice as long, up to 128 times. That bounds what can be lost, to a few percent where every team loses, and one
