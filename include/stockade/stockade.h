@@ -769,8 +769,8 @@ typedef struct stockade_device_queue {
   uint64_t struct_size;    /* sizeof(stockade_device_queue) */
   void *stream;            /* a cudaStream_t of the GPU that the data lies on; null for its default stream */
   void *workspace;         /* memory of that GPU at a multiple of 16 bytes; may be null where none is needed */
-  uint64_t workspace_size; /* what is there: at least what stockade_device_workspace says, else OUTPUT_SIZE. It holds secrets
-                              afterwards; calls that may run at the same time must not share it. */
+  uint64_t workspace_size; /* what is there: what stockade_device_workspace says is enough, and less may be OUTPUT_SIZE. It
+                              holds secrets afterwards; calls that may run at the same time must not share it. */
 } stockade_device_queue;
 
 /* How much workspace a message of `length` bytes needs on a device. `unit` is that of XTS, 0 for one unit.

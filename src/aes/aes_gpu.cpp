@@ -50,14 +50,16 @@ void gpu_expand(const uint8_t* key, uint32_t key_bytes, RoundKeys& encrypt, Roun
 
 uint64_t gpu_workspace_bytes(GpuOperation operation, const gpu::Queue& queue, const gpu::Shape& shape, uint64_t length,
                              uint64_t unit) {
-  if (length == 0) return 0;
+  const bool chained = operation == GpuOperation::cbc_decrypt || operation == GpuOperation::cfb_decrypt;
+  const bool xts = operation == GpuOperation::xts_encrypt || operation == GpuOperation::xts_decrypt;
+  if (length == 0 || (!chained && !xts)) return 0;
   uint64_t most = 0;
   // Aligned data and other takes different plans; the workspace does for both.
   for (const bool aligned : {false, true}) {
     const TableForm form = table_form(queue, shape, aligned, length);
-    if (operation == GpuOperation::cbc_decrypt || operation == GpuOperation::cfb_decrypt) {
+    if (chained) {
       most = std::max(most, 16 * chained_plan(form, length).runs);
-    } else if (operation == GpuOperation::xts_encrypt || operation == GpuOperation::xts_decrypt) {
+    } else {
       const XtsPlan plan = xts_plan(form, unit, length);
       most = std::max(most, 16 * (plan.pieces + plan.steals));
     }

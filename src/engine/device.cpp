@@ -107,12 +107,12 @@ gpu::Shape shape_for(const Site& site, const CipherKey& key, stockade_direction 
                      aes::default_shape(operation, site.queue().capability, length));
 }
 
+// The most that any shape needs which is known for such keys.
 uint64_t workspace_on(const Site& site, const CipherKey& key, stockade_direction direction, uint64_t length,
                       uint64_t unit) {
   if (key.mode == STOCKADE_GCM) return backend().gcm->workspace_bytes(site.queue());
   const aes::GpuOperation operation = operation_of(key.mode, direction);
   const gpu::Shape usual = aes::default_shape(operation, site.queue().capability);
-  // The most that any shape needs which is known for such keys.
   uint64_t most = aes::gpu_workspace_bytes(operation, site.queue(), usual, length, unit);
   for (const tune::Row& row : tune::find_all(experience_of_kernels(key.mode), key.bits, site.name())) {
     most = std::max(most, aes::gpu_workspace_bytes(operation, site.queue(), shape_of(row, usual), length, unit));
@@ -120,12 +120,11 @@ uint64_t workspace_on(const Site& site, const CipherKey& key, stockade_direction
   return most;
 }
 
-Status launch(const DeviceKey& key, stockade_direction direction, const Site& site, const uint8_t* iv, uint64_t unit,
-              const uint8_t* in, uint64_t length, uint8_t* out, uint8_t* workspace) {
+Status launch(const DeviceKey& key, stockade_direction direction, const Site& site, const gpu::Shape& shape,
+              const uint8_t* iv, uint64_t unit, const uint8_t* in, uint64_t length, uint8_t* out, uint8_t* workspace) {
   const aes::GpuKernels& kernels = *backend().aes;
   const aes::GpuOperation operation = operation_of(key.cipher.mode, direction);
   const gpu::Queue& queue = site.queue();
-  const gpu::Shape shape = shape_for(site, key.cipher, direction, length);
   const LaneKey& keys = key.lane;
   switch (operation) {
     case aes::GpuOperation::ecb_encrypt:
@@ -154,13 +153,15 @@ Status crypt_checked(const DeviceKey& key, stockade_direction direction, const u
   Site site;
   Status status = site.find(out, queue.stream);
   if (status == STOCKADE_OK) status = site.check(in, length);
-  if (status == STOCKADE_OK) {
-    status = site.check_workspace(queue, workspace_on(site, key.cipher, direction, length, unit));
-  }
+  if (status != STOCKADE_OK) return status;
+  // What this launch needs: to go through all known shapes takes as long as a short message.
+  const gpu::Shape shape = shape_for(site, key.cipher, direction, length);
+  const aes::GpuOperation operation = operation_of(key.cipher.mode, direction);
+  status = site.check_workspace(queue, aes::gpu_workspace_bytes(operation, site.queue(), shape, length, unit));
   if (status != STOCKADE_OK) return status;
   const gpu::OnDevice here(*backend().runtime, site.device());
   if (here.status() != STOCKADE_OK) return here.status();
-  return launch(key, direction, site, iv, unit, in, length, out, queue.workspace);
+  return launch(key, direction, site, shape, iv, unit, in, length, out, queue.workspace);
 }
 
 Status check_units(const CipherKey& key, uint64_t iv_length, uint64_t unit, const uint8_t* in, uint64_t length,
