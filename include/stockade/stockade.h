@@ -189,7 +189,7 @@ typedef enum stockade_direction { STOCKADE_ENCRYPT = 0, STOCKADE_DECRYPT = 1 } s
 
 /* Writes to `text` (at most `size` bytes with the terminating zero) how one message of `length` bytes would be run and
  * why, such as "threads x2, row vaes512, ordinary stores: 1048576 bytes are above the split size of 131072", or "... are known
- * to be quickest so (amd-zen5.profile, line 12)".
+ * to be quickest so (amd-zen5.profile, line 12)", or "... have been quickest so of late" in a process that has seen that.
  * Errors: NULL_POINTER, ARGUMENT, and those of stockade_engine_create for a bad environment. */
 STOCKADE_API stockade_status stockade_explain(const stockade_key *key, stockade_direction direction, uint64_t length,
                                               const stockade_engine *engine, char *text, size_t size);

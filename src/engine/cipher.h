@@ -22,6 +22,13 @@ struct CipherKey {
   const char* row() const { return mode == STOCKADE_GCM ? gcm.variant->name : aes.variant->name; }
 };
 
+// Where the key's row stands in its table, below 16.
+inline uint8_t row_number(const aes::Key& key) { return static_cast<uint8_t>(key.variant - aes::variants().data()); }
+inline uint8_t row_number(const gcm::Key& key) { return static_cast<uint8_t>(key.variant - gcm::variants().data()); }
+inline uint8_t row_number(const CipherKey& key) {
+  return key.mode == STOCKADE_GCM ? row_number(key.gcm) : row_number(key.aes);
+}
+
 // KEY_LENGTH, WEAK_KEY, UNKNOWN_NAME, UNAVAILABLE. `force` as in stockade_key_create.
 Status make_key(CipherKey& key, stockade_mode mode, const uint8_t* bytes, uint64_t length, const char* force);
 

@@ -53,6 +53,14 @@ Status parse_devices(std::string_view text, uint64_t& devices);
 Status make_engine(const char* name, uint32_t threads, Engine& engine);
 Status default_engine(const Engine** engine);
 
+// Of work whose number of workers is learned while it is done (engine/team_size.h).
+struct Lesson {
+  uint64_t kind = 0;             // which work that is; 0: nothing is learned
+  uint16_t known = 0, most = 0;  // workers that experience has, more than one, and that there could be
+  uint16_t workers = 0;          // that do it now; 1: the calling thread
+  bool on_trial = false;         // whether those are not the best known ones
+};
+
 // The decision for one job.
 struct Plan {
   Kind kind;         // not automatic
@@ -65,6 +73,7 @@ struct Plan {
   // spare for others; 0 where the workers were asked for.
   uint64_t at_stake = 0;
   bool by_row = false;  // the row has decided
+  Lesson lesson = {};
 };
 
 // Where no profile knows better, each worker beyond the first must bring this much; shorter work stays on the calling
@@ -80,6 +89,8 @@ struct Task {
   bool in_place;   // whether output replaces input
   // The length by which experience is looked up, where that is not `bytes`.
   uint64_t length = 0;
+  // A number, below 4096, of what the pace depends on besides: what is learned of work done another way is nothing to go by.
+  uint16_t way = 0;
 };
 
 // Asks experience what an automatic engine does, and where stores go. What engines with GPUs do with the CPU is planned as
@@ -100,6 +111,18 @@ void run(const Plan& plan, uint64_t items, uint64_t grain, Callable&& callable) 
         (*static_cast<std::remove_reference_t<Callable>*>(context))(begin, end, worker);
       },
       &callable);
+}
+
+// Whether what such work takes is of interest just now; and work() on the calling thread, against the clock.
+bool listens(const Lesson& lesson);
+void learn_alone(const Plan& plan, void (*work)(void* context), void* context);
+
+// Where a plan has one worker: all of it, done by work() on the calling thread.
+template <typename Work>
+void run_alone(const Plan& plan, Work&& work) {
+  if (plan.lesson.kind == 0 || !listens(plan.lesson)) return work();
+  learn_alone(
+      plan, [](void* context) { (*static_cast<std::remove_reference_t<Work>*>(context))(); }, &work);
 }
 
 // One file per engine; `run` picks by plan.kind.

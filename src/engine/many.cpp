@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <bit>
+#include <span>
 
 #include "base/bytes.h"
 #include "engine/cipher.h"
@@ -30,8 +31,15 @@ bool is_sequential(const stockade_message& message, stockade_direction direction
   return mode != STOCKADE_GCM && !aes::splits(mode, direction);
 }
 
-// Many messages of any keys and modes.
-Task task_of(uint64_t cost, uint64_t parts) { return {tune::Operation::messages, 256, cost, parts, true}; }
+// So many of these messages, of any keys and modes. In what is learned of them the first that is sound stands for all, with
+// their mean cost.
+Task task_of(std::span<const stockade_message> messages, uint64_t count, uint64_t cost, uint64_t parts) {
+  const auto sound = [](const stockade_message& message) { return message.status == STOCKADE_OK; };
+  const auto first = std::find_if(messages.begin(), messages.end(), sound);
+  uint32_t way = std::min(static_cast<uint32_t>(std::bit_width(cost / count)), 31U) << 7;
+  if (first != messages.end()) way |= row_number(first->key->cipher) * 8U + first->key->cipher.mode;
+  return {tune::Operation::messages, 256, cost, parts, true, 0, static_cast<uint16_t>(way)};
+}
 
 uint64_t cost_of(const stockade_message& message) {
   constexpr uint64_t most = uint64_t{1} << 40;  // sums of refused lengths must not wrap
@@ -116,7 +124,8 @@ void run_one(stockade_direction direction, stockade_message& message, const Engi
 }
 
 void run_whole(const Job& job, stockade_message* messages, uint64_t count, const Survey& found, const Engine& engine) {
-  const Plan plan = make_plan(engine, task_of(found.whole_cost, found.whole_count));
+  const Plan plan =
+      make_plan(engine, task_of({messages, count}, found.whole_count, found.whole_cost, found.whole_count));
   const uint64_t mean_cost = found.whole_cost / found.whole_count;
   run(plan, count, std::max<uint64_t>(1, run_cost / mean_cost), [&](uint64_t begin, uint64_t end, uint32_t) {
     for (uint64_t i = begin; i < end; ++i) {
@@ -192,7 +201,7 @@ void run_sequential(const Job& job, stockade_message* messages, uint64_t count, 
     // Half-filled lanes take as long as full ones: fewer messages than that are no work for another worker.
     const uint32_t lanes = order[0]->key->cipher.aes.variant->lanes;
     const uint64_t least = engine.kind == Kind::threads ? 1 : std::max<uint64_t>(1, lanes / 2);
-    const Plan plan = make_plan(engine, task_of(cost, (members + least - 1) / least));
+    const Plan plan = make_plan(engine, task_of({order[0], 1}, members, cost, (members + least - 1) / least));
     const uint64_t strides = std::min<uint64_t>(members, plan.workers);
     run(plan, strides, 1, [&](uint64_t begin, uint64_t end, uint32_t) {
       for (uint64_t i = begin; i < end; ++i) run_strided(job.direction, order, members, i, strides);
@@ -227,7 +236,7 @@ uint64_t run_cut(Job& job, stockade_message* messages, uint64_t count, const Eng
 void run_uncut(const Job& job, stockade_message* messages, uint64_t count, uint64_t cost, const Engine& engine) {
   if (count <= chunk_messages) return run_chunk(job, messages, count, engine);
   const uint64_t chunk = std::clamp(count / (8 * uint64_t{engine.threads}), least_chunk, chunk_messages);
-  const Plan plan = make_plan(engine, task_of(cost, (count + chunk - 1) / chunk));
+  const Plan plan = make_plan(engine, task_of({messages, count}, count, cost, (count + chunk - 1) / chunk));
   run(plan, count, chunk,
       [&](uint64_t begin, uint64_t end, uint32_t) { run_chunk(job, messages + begin, end - begin, one_thread); });
 }
@@ -324,7 +333,7 @@ void run_with_lanes(stockade_direction direction, stockade_message* messages, ui
   }
   if (whole != 0) {
     Crew crew;
-    const Status status = crew.gather(engine, task_of(cost, whole), Home::ordinary);
+    const Status status = crew.gather(engine, task_of({messages, count}, whole, cost, whole), Home::ordinary);
     const uint64_t workers = crew.plan().workers;
     const uint64_t chunk = std::clamp<uint64_t>(count / (4 * workers), 1, most_packed);
     if (status == STOCKADE_OK && crew.lanes() == 0) {

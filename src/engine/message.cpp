@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <atomic>
+#include <bit>
 
 #include "aes/padding.h"
 #include "base/bytes.h"
@@ -46,8 +47,10 @@ struct Pieces {
 };
 
 // A message that is cut at granules, as experience knows it.
-Task task_of(stockade_mode mode, uint32_t bits, uint64_t length, bool splits, bool in_place) {
-  return {experience_of(mode), bits, length, splits ? granules(length, granule_bytes) : 1, in_place};
+template <typename Key>
+Task task_of(stockade_mode mode, const Key& key, uint64_t length, bool splits, bool in_place) {
+  return {experience_of(mode), key.bits, length, splits ? granules(length, granule_bytes) : 1, in_place, 0,
+          row_number(key)};
 }
 
 bool overlaps(const uint8_t* in, uint64_t in_length, const uint8_t* out, uint64_t out_length) {
@@ -136,8 +139,9 @@ Status run_gcm(const gcm::Key& key, stockade_direction direction, const uint8_t*
                const uint8_t* aad, uint64_t aad_length, const uint8_t* in, uint64_t length, uint8_t* out,
                uint8_t tag[16], const Engine& engine) {
   if (!wants_gpus(engine.kind)) {
-    const Plan plan = make_plan(engine, task_of(STOCKADE_GCM, key.bits, length, true, in == out));
-    if (plan.workers == 1) {
+    const Plan plan = make_plan(engine, task_of(STOCKADE_GCM, key, length, true, in == out));
+    // Where one worker is compared with teams, it has to do what they do.
+    if (plan.workers == 1 && plan.lesson.kind == 0) {
       gcm::run_message(key, direction, iv, iv_length, aad, aad_length, in, length, out, tag, plan.stores);
       return STOCKADE_OK;
     }
@@ -262,7 +266,7 @@ Status make_key(CipherKey& key, stockade_mode mode, const uint8_t* bytes, uint64
 Plan plan_message(const CipherKey& key, stockade_direction direction, uint64_t length, bool in_place,
                   const Engine& engine) {
   const bool splits = key.mode == STOCKADE_GCM || aes::splits(key.mode, direction);
-  const Plan plan = make_plan(engine, task_of(key.mode, key.bits, length, splits, in_place));
+  const Plan plan = make_plan(engine, task_of(key.mode, key, length, splits, in_place));
   return wants_gpus(engine.kind) ? plan_lanes(engine, length, splits, plan) : plan;
 }
 
@@ -281,7 +285,7 @@ Status crypt_span(const aes::Key& key, stockade_direction direction, uint8_t cha
   if (engine.kind == Kind::cuda && !splits) return STOCKADE_ERROR_MODE;
   Crew crew;
   // No part at all can be a lane's where each block needs the one before it.
-  Task task = task_of(key.mode, key.bits, length, splits, in == out);
+  Task task = task_of(key.mode, key, length, splits, in == out);
   if (!splits && wants_gpus(engine.kind)) task.parts = 0;
   if (const Status status = crew.gather(engine, task, home_of(engine, in, out, length)); status != STOCKADE_OK) {
     return status;
@@ -290,7 +294,7 @@ Status crypt_span(const aes::Key& key, stockade_direction direction, uint8_t cha
   if (plan.workers > 1 || crew.lanes() != 0) return run_pieces(crew, key, direction, chain, in, out, length);
   aes::Range range{in, out, length, {}};
   std::memcpy(range.chain, chain, block_bytes);
-  aes::run_range(key, direction, range, plan.stores);
+  run_alone(plan, [&] { aes::run_range(key, direction, range, plan.stores); });
   std::memcpy(chain, range.chain, block_bytes);
   wipe(range.chain, block_bytes);
   return STOCKADE_OK;
@@ -299,14 +303,14 @@ Status crypt_span(const aes::Key& key, stockade_direction direction, uint8_t cha
 Status gcm_span(const gcm::Key& key, stockade_direction direction, const uint8_t j0[16], uint64_t first_block,
                 uint8_t y[16], const uint8_t* in, uint8_t* out, uint64_t length, const Engine& engine) {
   Crew crew;
-  const Task task = task_of(STOCKADE_GCM, key.bits, length, true, in == out);
+  const Task task = task_of(STOCKADE_GCM, key, length, true, in == out);
   const Status status = crew.gather(engine, task, home_of(engine, in, out, length));
   if (status != STOCKADE_OK) return status;
   const Plan& plan = crew.plan();
   if (plan.workers > 1 || crew.lanes() != 0) {
     return run_gcm_pieces(crew, key, direction, j0, first_block, y, in, out, length);
   }
-  gcm::run_range(key, direction, j0, first_block, y, in, out, length, plan.stores);
+  run_alone(plan, [&] { gcm::run_range(key, direction, j0, first_block, y, in, out, length, plan.stores); });
   return STOCKADE_OK;
 }
 
@@ -380,7 +384,9 @@ Status crypt_units(const CipherKey& key, stockade_direction direction, const uin
     return run_long_units(key.aes, direction, number, unit, in, out, length, engine);
   }
   Crew crew;
-  const Task task{tune::Operation::xts, key.bits, length, granules(length, unit), in == out};
+  // Short units take much longer than long ones.
+  const auto way = static_cast<uint16_t>(row_number(key.aes) | std::bit_width(unit) << 4);
+  const Task task{tune::Operation::xts, key.bits, length, granules(length, unit), in == out, 0, way};
   const Status gathered = crew.gather(engine, task, home_of(engine, in, out, length));
   if (gathered != STOCKADE_OK) return gathered;
   return run_many_units(crew, key.aes, direction, number, unit, in, out, length);

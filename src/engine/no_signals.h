@@ -5,8 +5,8 @@
 
 namespace stockade::engine {
 
-// While this lives, the calling thread takes no signals but those about what it does itself, and neither will any thread that it
-// starts: a signal of the program's is for threads of the program's.
+// While this lives, the calling thread takes no signals but those about what it does itself, and neither will any thread that
+// it starts: a signal of the program's is for threads of the program's.
 class NoSignals {
  public:
   NoSignals() {

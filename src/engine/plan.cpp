@@ -2,6 +2,7 @@
 
 #include "cpu/machine.h"
 #include "engine/engine.h"
+#include "engine/team_size.h"
 
 namespace stockade::engine {
 
@@ -11,6 +12,8 @@ constexpr const char* above_split = "are above the split size of 131072";
 constexpr const char* below_split = "are below the split size of 131072";
 static_assert(split_bytes == 131072, "the two sentences name the number");
 constexpr const char* known = "are known to be quickest so";
+constexpr const char* learned = "have been quickest so of late";
+constexpr const char* tried = "are tried so, to see whether that is quicker";
 
 // Output beyond half of the last cache would push everything else out of it and still not be there when it is read. The
 // upper bound is for machines that report a cache which they share with many others: there, ordinary stores to memory
@@ -63,13 +66,24 @@ Plan make_plan(const Engine& engine, const Task& task) {
   if (engine.kind != Kind::automatic) {
     return {Kind::threads, workers, stores, "and an engine that cuts whatever it can", row};
   }
+  const uint32_t most = workers;
   workers = std::min(workers, workers_for(task, choice));
   if (workers == 1) return alone(decides ? known : below_split, decides);
-  return {Kind::threads, workers, stores, decides ? known : above_split, row, task.bytes, decides};
+  Plan plan{Kind::threads, workers, stores, decides ? known : above_split, row, task.bytes, decides};
+  plan.lesson = lesson_for(engine, task, workers, most);
+  if (plan.lesson.kind != 0 && plan.lesson.workers != workers) {
+    plan.workers = plan.lesson.workers;
+    if (plan.workers == 1) plan.kind = Kind::serial;
+    plan.why = plan.lesson.on_trial ? tried : learned;
+    plan.by_row = false;
+  }
+  return plan;
 }
 
 void run(const Plan& plan, uint64_t items, uint64_t grain, Body body, void* context) {
-  if (plan.kind == Kind::serial || plan.workers <= 1) return run_serial(items, grain, body, context);
+  if (plan.kind == Kind::serial || plan.workers <= 1) {
+    return run_alone(plan, [&] { run_serial(items, grain, body, context); });
+  }
   run_threads(plan, items, grain, body, context);
 }
 

@@ -125,8 +125,8 @@ void* live(void* argument) {
   }
 }
 
-// How members are started: where the process's first thread may run, and as an ordinary thread, whatever the caller that happens
-// to need them first is bound to.
+// How members are started: where the process's first thread may run, and as an ordinary thread, whatever the caller that
+// happens to need them first is bound to.
 class Attributes {
  public:
   // Without `placed` they get what the caller has.
@@ -263,8 +263,10 @@ void note_team() {
 
 }  // namespace
 
+bool can_have_team() noexcept { return !in_team && !lost_team.load(std::memory_order_relaxed); }
+
 void run_team(uint32_t workers, TeamWork work, void* context) noexcept {
-  if (workers <= 1 || in_team || lost_team.load(std::memory_order_relaxed)) return work(context, 0);
+  if (workers <= 1 || !can_have_team()) return work(context, 0);
   note_team();
   Job job(work, context);
   const uint32_t wanted = std::min(workers - 1, most_members);

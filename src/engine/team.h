@@ -18,6 +18,9 @@ using TeamWork = void (*)(void* context, uint32_t member);
 // another team's work or in a child of a process that has had a team. What `work` throws ends the process.
 void run_team(uint32_t workers, TeamWork work, void* context) noexcept;
 
+// Whether this thread can have a team at all: not inside of another's work, nor in a child of a process that has had one.
+bool can_have_team() noexcept;
+
 // How long a thread that has nothing to do stays awake for what comes next, in nanoseconds.
 inline constexpr int64_t team_patience = 200'000;
 

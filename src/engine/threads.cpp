@@ -5,6 +5,7 @@
 
 #include "engine/engine.h"
 #include "engine/team.h"
+#include "engine/team_size.h"
 
 namespace stockade::engine {
 
@@ -19,13 +20,13 @@ Nanoseconds now() {
 
 // A team ends with the last member that has come, and where other programs keep the cores busy one that has lost its core may
 // wait for it a thousand times longer than the work takes. On a machine that is a guest of another, cores may be far from each
-// other for a while, and to begin together takes several times as long. So teams that were slower than their quickest member would have been
-// alone, three in a row or one by much, earn a rest, in which the calling thread works alone. (The first team after a while
-// may lose only because the data is in one core's cache.) The rest is as long as the loss or a few of them; if the next teams
-// lose too, twice as long, up to 128 times. That bounds what can be lost, to a few percent where every team loses, and one
-// mishap costs little. To go from one to the other has its price, for the data has to come along, so a rest is some calls
-// long; and what it shows of the calling thread's own speed is what the next teams are compared with. Threads that share this
-// only make each other's rests shorter or longer.
+// other for a while, and to begin together takes several times as long. So teams that were slower than their quickest member
+// would have been alone, three in a row or one by much, earn a rest, in which the calling thread works alone. (The first team
+// after a while may lose only because the data is in one core's cache.) The rest is as long as the loss or a few of them; if
+// the next teams lose too, twice as long, up to 128 times. That bounds what can be lost, to a few percent where every team
+// loses, and one mishap costs little. To go from one to the other has its price, for the data has to come along, so a rest is
+// some calls long; and what it shows of the calling thread's own speed is what the next teams are compared with. Threads that
+// share this only make each other's rests shorter or longer.
 std::atomic<Nanoseconds> rest_until{0};
 std::atomic<uint32_t> rest_calls{0};
 std::atomic<uint32_t> rest_factor{0};  // of the last rest, halved by each team that did not lose
@@ -39,7 +40,7 @@ std::atomic<uint64_t> seen_bytes{0};
 std::atomic<const tune::Row*> seen_row{nullptr};
 
 struct Outcome {
-  Nanoseconds team, alone;  // what it took, and what its quickest member would have needed for all
+  Nanoseconds begun, team, alone;  // when, what it took, and what its quickest member would have needed for all
 };
 
 double gain_of_team(double alone, uint32_t workers) { return alone * (1 - 1.0 / workers); }
@@ -165,7 +166,7 @@ Outcome run_shared(uint32_t workers, uint64_t items, uint64_t grain, Body body, 
   const Nanoseconds begun = now();
   run_team(
       workers, [](void* shared, uint32_t worker) { static_cast<SharedWork*>(shared)->take_part(worker); }, &work);
-  return {now() - begun, work.alone()};
+  return {begun, now() - begun, work.alone()};
 }
 
 }  // namespace
@@ -179,7 +180,19 @@ void run_threads(const Plan& plan, uint64_t items, uint64_t grain, Body body, vo
     return note_alone(plan, now() - begun);
   }
   const Outcome outcome = run_shared(plan.workers, items, grain, body, context);
-  if (optional) judge(plan, outcome);
+  if (plan.lesson.kind != 0) {
+    learn(plan.lesson, outcome.begun, outcome.begun + outcome.team, outcome.alone, plan.at_stake);
+  }
+  // What a trial loses is no reason to rest.
+  if (optional && !plan.lesson.on_trial) judge(plan, outcome);
+}
+
+void learn_alone(const Plan& plan, void (*work)(void* context), void* context) {
+  const Nanoseconds begun = now();
+  work(context);
+  const Nanoseconds ended = now();
+  learn(plan.lesson, begun, ended, ended - begun, plan.at_stake);
+  note_alone(plan, ended - begun);
 }
 
 }  // namespace stockade::engine

@@ -100,7 +100,8 @@ Status open_span(const engine::Worker& worker, const PayloadKey& key, const engi
 namespace {
 
 engine::Task task_of(const PayloadKey& key, uint64_t chunks) {
-  return {tune::Operation::chunks, key.gcm().bits, chunks * chunk_bytes, chunks, false};
+  return {tune::Operation::chunks,      key.gcm().bits, chunks * chunk_bytes, chunks, false, 0,
+          engine::row_number(key.gcm())};
 }
 
 }  // namespace

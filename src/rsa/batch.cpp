@@ -1,6 +1,7 @@
 #include "rsa/batch.h"
 
 #include <algorithm>
+#include <bit>
 #include <optional>
 
 namespace stockade::rsa {
@@ -21,6 +22,13 @@ uint64_t cost_of(const PublicKey* key) { return public_cost(*key); }
 uint64_t filling(const PrivateKey*, const bignum::Variant& row) { return std::max(1U, row.lanes / 2); }
 uint64_t filling(const PublicKey*, const bignum::Variant& row) { return row.lanes; }
 
+uint32_t row_number(const bignum::Variant* row) { return static_cast<uint32_t>(row - bignum::variants().data()); }
+uint16_t way_of(const PrivateKey* key) { return static_cast<uint16_t>(row_number(key->row())); }
+// A long exponent takes much longer than a short one.
+uint16_t way_of(const PublicKey* key) {
+  return static_cast<uint16_t>(row_number(key->row()) | std::bit_width(key->exponent_bits()) << 4);
+}
+
 template <typename Item>
 uint64_t cost_of_all(std::span<Item> batch) {
   uint64_t cost = 0;
@@ -37,7 +45,7 @@ uint32_t bits_of(const PublicKey* key) { return key->bits(); }
 template <typename Item>
 engine::Task task_of(std::span<Item> batch, uint64_t parts) {
   const auto* const key = batch[0].key;
-  return {experience_of(key), bits_of(key), cost_of_all(batch), parts, true, batch.size()};
+  return {experience_of(key), bits_of(key), cost_of_all(batch), parts, true, batch.size(), way_of(key)};
 }
 
 // What experience says of a batch; null where there is none, or where the keys' row was asked for.
@@ -72,7 +80,8 @@ std::optional<Arrangement> divide(const Engine& engine, std::span<Item> batch, c
   layers = forced.value_or(layers);
   if (layers == Layers::together) return std::nullopt;
   const Plan plan = engine::make_plan(engine, task_of(batch, most_workers(layers, powers)));
-  if (!forced && plan.workers == 1) return std::nullopt;
+  // One that is learned of has to be done, or nothing would ever be learned of it again.
+  if (!forced && plan.workers == 1 && plan.lesson.kind == 0) return std::nullopt;
   return Arrangement{layers, plan, known_row(known)};
 }
 

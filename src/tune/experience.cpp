@@ -247,6 +247,8 @@ std::string_view user_path() {
   return path.text;
 }
 
+bool is_replaced() { return replaced.load(std::memory_order_acquire); }
+
 Sources sources() {
   const Experience& known = experience();
   return {known.has_user ? &known.user : nullptr, known.has_built_in ? &known.built_in : nullptr, known.problem,

@@ -41,6 +41,9 @@ const Profile& profile_of(const Row& row);
 // place for one, or STOCKADE_PROFILE is "none" (then nothing built in is used either).
 std::string_view user_path();
 
+// Whether a ScopedProfile stands for what is in force.
+bool is_replaced();
+
 // For people: what was found.
 struct Sources {
   const Profile* user;      // null: none, or ignored
