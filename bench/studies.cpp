@@ -1,6 +1,7 @@
 #include "studies.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <memory>
 #include <stdexcept>
@@ -25,13 +26,10 @@ double expected_seconds(const StudyLine& line, const std::vector<uint64_t>& size
   return 0;
 }
 
-std::string tenths_text(double value) {
-  std::string text = std::to_string(value);
-  return text.substr(0, text.find('.') + 2);
-}
+std::string milliseconds_text(double seconds) { return std::to_string(std::llround(seconds * 1e3)) + " ms"; }
 
 std::string slow_reason(double seconds, double limit) {
-  return "would take " + tenths_text(seconds) + " s; the limit is " + tenths_text(limit) + " s";
+  return "would take " + milliseconds_text(seconds) + "; the limit is " + milliseconds_text(limit);
 }
 
 void check_status(stockade_status status, const std::string& who) {

@@ -405,7 +405,7 @@ def studies():
         if size < 1 << 20:
             add("s1", "modes", modes, "textbook", size, size / 8e7)
         else:
-            add("s1", "modes", modes, "textbook", size, None, reason="would take 9.0 s; the limit is 0.5 s")
+            add("s1", "modes", modes, "textbook", size, None, reason="would take 9000 ms; the limit is 500 ms")
         add("s1", "modes", modes, "one core", size, 1e-7 + size / 9e9, ratio_scaled=size == 1 << 20)
         add("s1", "modes", modes, "all cores", size, 1e-6 + size / 3e10, threads=4)
         add("s1", "modes", modes, "cuda", size, None, threads=0)

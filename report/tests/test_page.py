@@ -237,7 +237,7 @@ def test_studies_keep_the_lines_of_what_is_not_there(whole):
     lines = {row[1]: row[2:] for row in table.rows}
     assert table.header[2:] == ["256 B", "16 KiB", "1 MiB", "–: why"]
     assert lines["cuda"] == ["–", "–", "–", "not available: no GPU is present"]
-    assert lines["textbook"] == ["3.20 µs", "205 µs", "–", "would take 9.0 s; the limit is 0.5 s"]
+    assert lines["textbook"] == ["3.20 µs", "205 µs", "–", "would take 9000 ms; the limit is 500 ms"]
     assert lines["one core"][0] == "128 ns (7.50×)" and lines["one core"][2] == "117 µs (~7.50×)"
     assert "all cores, 4 threads" in lines
     for text in (
