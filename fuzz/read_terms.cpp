@@ -5,12 +5,13 @@
 #include <cstring>
 
 #include "engine/files.h"
-#include "format/shared_terms.h"
+#include "slices/terms.h"
 
 namespace {
 
 using namespace stockade;
 using namespace stockade::format;
+using namespace stockade::slices;
 
 constexpr uint64_t all = STOCKADE_SHARED_TERMS_BYTES;
 
@@ -18,7 +19,7 @@ void require(bool condition) {
   if (!condition) std::abort();
 }
 
-void expect_sound(const SharedTerms& terms) {
+void expect_sound(const Terms& terms) {
   const uint64_t slices = terms.slices(), whole = terms.slice_bytes();
   require(slices >= 1 && slices <= max_slices && whole != 0);
   // The last one has what would be too little for one more.
@@ -30,10 +31,10 @@ void expect_sound(const SharedTerms& terms) {
 }
 
 // As they come out again, for any number of processes.
-void expect_same_again(const SharedTerms& terms, uint32_t processes) {
+void expect_same_again(const Terms& terms, uint32_t processes) {
   uint8_t written[all], again[all];
   write_terms(terms, written);
-  SharedTerms read{};
+  Terms read{};
   require(read_terms(written, read) == STOCKADE_OK);
   write_terms(read, again);
   require(std::memcmp(written, again, all) == 0);
@@ -49,19 +50,19 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   uint8_t bytes[all] = {};
   std::copy_n(data, std::min<size_t>(size, all), bytes);
   const uint32_t processes = size == 0 ? 0 : data[size - 1] * 257U;
-  SharedTerms terms{};
+  Terms terms{};
   const Status status = read_terms(bytes, terms);
   require(status == STOCKADE_OK || status == STOCKADE_ERROR_MISMATCH);
   // What stands in front, a name and this version, is no riddle: the same with it.
   uint8_t beginning[all];
-  write_terms(SharedTerms{}, beginning);
+  write_terms(Terms{}, beginning);
   constexpr uint64_t beginning_bytes = 24 + 3 * 8;
   std::memcpy(bytes, beginning, beginning_bytes);
   if (read_terms(bytes, terms) == STOCKADE_OK) {
     expect_sound(terms);
     expect_same_again(terms, processes);
   }
-  SharedTerms of_record{};
+  Terms of_record{};
   if (size >= terms_record_bytes && read_record(data, of_record)) {
     expect_sound(of_record);
     uint8_t record[terms_record_bytes];

@@ -44,6 +44,8 @@ void check_line(const CryptLine& line, const std::vector<std::string>& inputs) {
            {"name one with --resume-key KEY; 'stockade keygen --symmetric -o KEY' makes it"});
   }
   if (line.resume_key && !line.resume) refuse("--resume-key belongs to --resume");
+  if (line.accept_changed_input && !line.resume) refuse("--accept-changed-input belongs to --resume and --part");
+  if (line.check) refuse("--check belongs to --part");
   if (line.range && line.resume) refuse("--range and --resume exclude each other");
   if (line.range && inputs.size() > 1) refuse("--range takes one input");
 }
@@ -229,7 +231,8 @@ bool CryptWork::run_resumable(size_t index, const Input& input, const FileHead& 
               .progress = *progress_,
               .output = &output,
               .journal_keyring = journal_keyring_.get(),
-              .start_over = line_.force};
+              .start_over = line_.force,
+              .accept_changed_input = line_.accept_changed_input};
   run_file_job(job, context(input, output.name(), head), engine);
   output.commit();
   return true;
@@ -275,12 +278,17 @@ void CryptLine::declare_files(Command& command) {
       decrypting() ? "replace existing outputs" : "replace existing outputs, and encrypt what is a Stockade file");
   command.flag(files, "--resume", resume,
                "keep a journal beside the output, and go on with what an interrupted run of the same command has left");
+  command.flag(
+      files, "--accept-changed-input", accept_changed_input,
+      "go on although the times or the inode of the input have changed; only for an input whose content has not");
 }
 
 void CryptLine::declare_parts(Command& command) {
   command.option("parts", "--part", "I/N", part,
                  "do only this part, of as many as there are machines; 'join' completes the output");
   plan.declare(command, "parts");
+  command.flag("parts", "--check", check,
+               "with --part: read back what is done of this part, instead of doing the rest; see 'join --unchecked'");
 }
 
 void run_crypt(const CryptLine& line) {

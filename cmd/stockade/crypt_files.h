@@ -23,9 +23,10 @@ struct CryptLine {
   std::optional<std::string> range;   // to decrypt
   OutputChoice output;
   std::vector<std::string> inputs;
-  bool force = false, resume = false;
+  bool force = false, resume = false, accept_changed_input = false;
   std::optional<std::string> resume_key;  // to encrypt
   std::optional<std::string> part;
+  bool check = false;  // with a part: read back what is done
   PlanOptions plan;
   RunOptions run;
 

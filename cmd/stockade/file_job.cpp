@@ -53,7 +53,13 @@ bool is_refusal_of_journal(stockade_status status, stockade_direction direction)
 Failure resumable_failure(const stockade_fault& fault, int error, const FileContext& context,
                           const ResumableOutput& output) {
   if (output.was_begun() && fault.status == STOCKADE_ERROR_INPUT_CHANGED) {
-    return {Exit::io, fmt::format("{} has changed since the interrupted run", context.input), {start_over_hint}};
+    return changed_input_failure(fault, context.input, "the interrupted run", start_over_hint);
+  }
+  if (output.was_begun() && is_old_journal(fault)) {
+    return {
+        Exit::io,
+        fmt::format("the journal of {} was made by version 0.4 or older, whose work is not taken up", context.output),
+        {start_over_hint}};
   }
   if (output.was_begun() && is_refusal_of_journal(fault.status, context.direction)) {
     return {Exit::io,
@@ -95,6 +101,23 @@ std::string result_text(const stockade_file_job& job, const std::string& name, d
 
 const char resume_hint[] = "run the same command again to go on";
 
+Failure changed_input_failure(const stockade_fault& fault, const std::string& input, std::string_view since,
+                              std::string_view begin_anew) {
+  if (fault.chunk != UINT64_MAX) {
+    return {Exit::io,
+            fmt::format("{} has other content behind byte {} than when that was first encrypted", input,
+                        fault.chunk * STOCKADE_CHUNK_BYTES),
+            {std::string(begin_anew)}};
+  }
+  return {Exit::io,
+          fmt::format("{} has changed since {}, or is another file", input, since),
+          {std::string(begin_anew), "if only its times or its inode have changed: --accept-changed-input"}};
+}
+
+bool is_old_journal(const stockade_fault& fault) {
+  return fault.status == STOCKADE_ERROR_JOURNAL && fault.chunk == UINT64_MAX && fault.value == 1;
+}
+
 int on_progress(void* context, uint64_t done, uint64_t total) {
   static_cast<ui::Progress*>(context)->update(done, total);
   return interrupt::requested() ? 1 : 0;
@@ -107,6 +130,7 @@ void run_file_job(const FileJob& job, const FileContext& context, const stockade
   library_job.progress_context = &job.progress;
   library_job.journal_fd = job.output == nullptr ? -1 : job.output->journal_fd();
   library_job.journal_keyring = job.journal_keyring;
+  library_job.accept_changed_input = job.accept_changed_input ? 1 : 0;
   const double begun = job.progress.seconds();
   stockade_status status = run_once(job, library_job, engine);
   if (job.output != nullptr && job.start_over && job.output->was_begun() &&

@@ -22,10 +22,18 @@ struct FileJob {
   ResumableOutput* output = nullptr;  // with a journal
   const stockade_keyring* journal_keyring = nullptr;
   bool start_over = false;  // rather than refuse a journal that does not fit
+  bool accept_changed_input = false;
 };
 
 // For whoever is interrupted in the middle of a job with a journal.
 extern const char resume_hint[];
+
+// INPUT_CHANGED of a job that goes on: the input is not the one that the job was begun with, or has other content.
+// `since` is what it is compared with, such as "the interrupted run"; the hint says how to begin anew.
+Failure changed_input_failure(const stockade_fault& fault, const std::string& input, std::string_view since,
+                              std::string_view begin_anew);
+// The journal is one of an earlier version, which went on with too little.
+bool is_old_journal(const stockade_fault& fault);
 
 // Throws Failure.
 void run_file_job(const FileJob& job, const FileContext& context, const stockade_engine* engine);

@@ -76,17 +76,30 @@ struct Slices {
   }
 };
 
+constexpr char begin_anew_hint[] = "'stockade plan --force' begins anew";
+
 Failure part_failure(const stockade_fault& fault, int error, const FileContext& context, const PartedOutput& output,
-                     const Plan& plan) {
+                     const Plan& plan, bool checking) {
   switch (fault.status) {
     case STOCKADE_ERROR_INPUT_CHANGED:
-      return {Exit::io,
-              fmt::format("{} has changed since the plan was made, or is another file", context.input),
-              {"'stockade plan --force' begins anew"}};
+      return changed_input_failure(fault, context.input, "the plan was made", begin_anew_hint);
     case STOCKADE_ERROR_JOURNAL:
+      if (fault.chunk != UINT64_MAX) {
+        return {Exit::io,
+                fmt::format("{} was altered, or set back: what it says of slice {} does not fit {}", plan.name(),
+                            fault.chunk * STOCKADE_CHUNK_BYTES / plan.plain_slice_bytes(), output.parts_name()),
+                {begin_anew_hint}};
+      }
       return {Exit::io,
               fmt::format("{} and {} are not of one job", output.parts_name(), plan.name()),
               {"every part names the plan and the output that it was made for"}};
+    case STOCKADE_ERROR_INCOMPLETE:
+      return {Exit::io, fmt::format("this part of {} is not done yet", context.output), {"run it without --check"}};
+    case STOCKADE_ERROR_CHUNK:
+      if (!checking) return file_failure(fault, error, context);
+      return {Exit::io,
+              fmt::format("{} is damaged from byte {} on", output.parts_name(), fault.offset),
+              {"run this part again: what is damaged is done anew"}};
     case STOCKADE_ERROR_IO:
     case STOCKADE_ERROR_MEMORY:
     case STOCKADE_ERROR_DEVICE:
@@ -119,19 +132,26 @@ void run_slices(const CryptLine& line, const Input& input, const Plan& plan, con
   work.progress = on_progress;
   work.progress_context = &progress;
   work.total = total;
+  work.accept_changed_input = line.accept_changed_input ? 1 : 0;
   errno = 0;
-  const stockade_status status = stockade_shared_run(plan.job(), &work, engine.get());
+  const auto run = line.check ? stockade_shared_read_back : stockade_shared_run;
+  const stockade_status status = run(plan.job(), &work, engine.get());
   const int error = errno;
   progress.clear();
   if (status != STOCKADE_OK) {
     work.fault.status = status;
     const FileContext context{
         .direction = line.direction, .input = input.name, .output = output.name(), .head = nullptr, .key_ids = {}};
-    throw part_failure(work.fault, error, context, output, plan);
+    throw part_failure(work.fault, error, context, output, plan, line.check);
   }
   progress.end_file(work.in_length);
   progress.finish();
   const double seconds = progress.seconds();
+  if (line.check) {
+    ui::note(fmt::format("{}: {} read back in {:.3f} s, {}", output.parts_name(), plural(work.slices, "slice"), seconds,
+                         ui::rate_text(work.out_length, seconds)));
+    return;
+  }
   ui::note(fmt::format("{}: {} to {} bytes in {:.3f} s, {}; {}", input.name, work.in_length, work.out_length, seconds,
                        ui::rate_text(work.in_length, seconds), plural(work.slices, "slice")));
 }
@@ -153,7 +173,7 @@ void run_part(const CryptLine& line) {
   }
   output.open();
   interrupt::set_hint(resume_hint);
-  Slices slices{plan.missing()};
+  Slices slices{line.check ? plan.all() : plan.missing()};
   const uint64_t begin = part.begin(plan.info().slices), end = part.end(plan.info().slices);
   std::erase_if(slices.numbers, [&](uint64_t slice) { return slice < begin || slice >= end; });
   if (begin == end) {

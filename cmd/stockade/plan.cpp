@@ -104,7 +104,7 @@ void Planning::read_keys() {
 }
 
 stockade_shared_options Planning::options() const {
-  constexpr uint64_t least_slice = 256 << 10, most_slice = uint64_t{1} << 50, most_parts = 1 << 20;
+  constexpr uint64_t least_slice = 256 << 10, most_slice = 64 << 20, most_parts = 1 << 20;
   stockade_shared_options options{};
   options.struct_size = sizeof options;
   options.kind = line_.decrypting() ? STOCKADE_SHARED_DECRYPT : STOCKADE_SHARED_ENCRYPT;
@@ -113,7 +113,7 @@ stockade_shared_options Planning::options() const {
     options.slice_bytes = parse_size("--slice", *line_.slice);
     const uint64_t size = options.slice_bytes;
     if (size < least_slice || size > most_slice || (size & (size - 1)) != 0) {
-      refuse(fmt::format("--slice: '{}' is no power of two from 256KiB on", *line_.slice));
+      refuse(fmt::format("--slice: '{}' is no power of two from 256KiB to 64MiB", *line_.slice));
     }
   }
   options.journal_keyring = plan_keyring_.get();
@@ -130,7 +130,7 @@ void Planning::create(PartedOutput& output, OutputFile& plan) {
       stockade_shared_create(&made, input_.fd.get(), output.fd(), &format_, &wanted, nullptr, &fault);
   const int error = errno;
   const SharedJobHandle job(made);
-  if (status == STOCKADE_ERROR_ARGUMENT) refuse("--slice: that makes more than 1048576 slices", {"make them larger"});
+  if (status == STOCKADE_ERROR_ARGUMENT) refuse("--slice: that makes more than 67108864 slices", {"make them larger"});
   if (status != STOCKADE_OK) {
     throw plan_failure(fault, error,
                        {.direction = line_.direction,
@@ -208,7 +208,8 @@ void add_direction(Command& parent, stockade_direction direction) {
     named.option("parts", "--parts", "N", line->parts,
                  "how many parts there will be, about: a small file is cut finer for more of them");
     named.option("parts", "--slice", "SIZE", line->slice,
-                 "bytes of plaintext in a slice, which one part does as a whole: a power of two; 64MiB or less if not "
+                 "bytes of plaintext in a slice, which one part does as a whole: a power of two, at most 64MiB; 4MiB "
+                 "or less if not "
                  "given");
     named.operand("files", "IN", line->input, "the file to read");
     named.option("files", "-o,--output", "OUT", line->output, "the file that is to be written");

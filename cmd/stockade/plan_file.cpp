@@ -9,8 +9,10 @@
 #include <cerrno>
 #include <climits>
 #include <cstdlib>
+#include <numeric>
 
 #include "file_failure.h"
+#include "file_job.h"
 #include "input_file.h"
 #include "resume.h"
 #include "ui.h"
@@ -48,8 +50,7 @@ Plan::Plan(const PlanOptions& options, const KeyOptions& keys) : path_(options.p
   if (head_.status != STOCKADE_OK || head_.armored) {
     throw failure({STOCKADE_ERROR_JOURNAL, UINT64_MAX, UINT64_MAX, 0, 0}, 0);
   }
-  // Written through, because parts on other machines write to the same page.
-  fd_ = Descriptor(::open(path_.c_str(), O_RDWR | O_CLOEXEC | O_DSYNC));
+  fd_ = Descriptor(::open(path_.c_str(), O_RDWR | O_CLOEXEC));
   if (fd_.get() < 0) fail("write to the plan", name_);
   const uint32_t cost = keys.work_factor
                             ? std::max(default_max_work_factor, parse_work_factor("--work-factor", keys.work_factor))
@@ -80,6 +81,11 @@ Failure Plan::failure(const stockade_fault& fault, int error) const {
   switch (fault.status) {
     case STOCKADE_ERROR_TRUNCATED:
     case STOCKADE_ERROR_JOURNAL:
+      if (is_old_journal(fault)) {
+        return {Exit::io,
+                fmt::format("{} was made by version 0.4 or older, whose work is not taken up", name_),
+                {"'stockade plan --force' begins anew"}};
+      }
       return {Exit::io, fmt::format("{} is damaged, or no plan", name_), {"'stockade plan' makes a new one"}};
     default:
       return file_failure(
@@ -96,6 +102,17 @@ std::vector<uint64_t> Plan::missing() const {
   if (status != STOCKADE_OK) throw failure({status, UINT64_MAX, UINT64_MAX, 0, 0}, errno);
   slices.resize(count);
   return slices;
+}
+
+std::vector<uint64_t> Plan::all() const {
+  std::vector<uint64_t> slices(info_.slices);
+  std::iota(slices.begin(), slices.end(), 0);
+  return slices;
+}
+
+uint64_t Plan::plain_slice_bytes() const {
+  const bool sealed = direction() == STOCKADE_DECRYPT;
+  return sealed ? info_.slice_bytes / STOCKADE_SEALED_CHUNK_BYTES * STOCKADE_CHUNK_BYTES : info_.slice_bytes;
 }
 
 void Plan::remove() const {

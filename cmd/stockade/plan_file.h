@@ -44,6 +44,9 @@ class Plan {
   }
   // The slices that are not done, ascending. Throws Failure.
   std::vector<uint64_t> missing() const;
+  std::vector<uint64_t> all() const;
+  // Of plaintext in a slice but the last.
+  uint64_t plain_slice_bytes() const;
   // The output has its name, so nobody needs the plan any more.
   void remove() const;
 

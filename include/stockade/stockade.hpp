@@ -762,6 +762,7 @@ struct FileOptions {
   const Keyring* journal_keyring = nullptr;  // who can read the journal; null for the format's
   // verify_file: all that is damaged is added to it, also when the call then throws the first of it. May be null.
   std::vector<Damage>* damage = nullptr;
+  bool accept_changed_input = false;  // stockade_file_job says what it risks
 };
 
 struct FileResult {
@@ -782,6 +783,7 @@ class FileJob {
     if (options.damage != nullptr) job_.damage = report_damage;
     job_.journal_fd = options.journal_fd;
     job_.journal_keyring = options.journal_keyring == nullptr ? nullptr : options.journal_keyring->handle();
+    job_.accept_changed_input = options.accept_changed_input ? 1 : 0;
   }
   FileJob(const FileJob&) = delete;
   FileJob& operator=(const FileJob&) = delete;
@@ -860,6 +862,7 @@ struct SharedWork {
   Progress progress = {};
   std::uint64_t total = 0;                // for `progress`: bytes of input that are expected
   std::vector<Damage>* damage = nullptr;  // verify: all that is damaged is added to it
+  bool accept_changed_input = false;      // stockade_file_job says what it risks
 };
 
 struct SharedResult {
@@ -908,44 +911,14 @@ class SharedJob {
   // Does slices until there is no next one. Throws what a callback has thrown, else Error; verify throws the first damage
   // after it has found all.
   SharedResult run(const SharedWork& work, const Engine& engine = {}) const {
-    struct Call : detail::Callbacks {
-      const SharedWork& work;
-      explicit Call(const SharedWork& given) : work(given) {}
-    } call(work);
-    stockade_shared_work native = {};
-    native.struct_size = sizeof native;
-    native.in_fd = work.in_fd;
-    native.out_fd = work.out_fd;
-    native.journal_fd = work.journal_fd;
-    native.total = work.total;
-    native.next_context = native.progress_context = native.damage_context = &call;
-    native.next = [](void* context) {
-      Call& who = *static_cast<Call*>(context);
-      return who.guard(std::uint64_t{STOCKADE_NO_SLICE}, [&] { return who.work.next().value_or(STOCKADE_NO_SLICE); });
-    };
-    if (work.progress) {
-      native.progress = [](void* context, std::uint64_t done, std::uint64_t total) {
-        Call& who = *static_cast<Call*>(context);
-        return who.guard(1, [&] { return who.work.progress(done, total) ? 0 : 1; });
-      };
-    }
-    if (work.damage != nullptr) {
-      native.damage = [](void* context, std::uint64_t chunk, std::uint64_t count, std::uint64_t offset,
-                         std::uint64_t length) {
-        Call& who = *static_cast<Call*>(context);
-        return who.guard(1, [&] {
-          who.work.damage->push_back({chunk, count, offset, length});
-          return 0;
-        });
-      };
-    }
-    const stockade_status status = stockade_shared_run(handle_.get(), &native, engine.handle());
-    call.rethrow();
-    require(status, native.fault);
-    return {native.slices, native.in_length, native.out_length};
+    return call(stockade_shared_run, work, engine);
+  }
+  // Reads back slices that were done and compares them with the journal. Throws CHUNK where one is not what was written.
+  SharedResult read_back(const SharedWork& work, const Engine& engine = {}) const {
+    return call(stockade_shared_read_back, work, engine);
   }
 
-  // The slices that the journal does not have, ascending.
+  // The slices that the journal does not have as done, ascending.
   std::vector<std::uint64_t> missing(int journal_fd) const {
     std::vector<std::uint64_t> slices(info().slices);
     std::uint64_t count = 0;
@@ -981,6 +954,46 @@ class SharedJob {
     void operator()(stockade_shared_job* job) const noexcept { stockade_shared_free(job); }
   };
   explicit SharedJob(stockade_shared_job* made) noexcept : handle_(made) {}
+
+  using Function = stockade_status (*)(const stockade_shared_job*, stockade_shared_work*, const stockade_engine*);
+  SharedResult call(Function function, const SharedWork& work, const Engine& engine) const {
+    struct Call : detail::Callbacks {
+      const SharedWork& work;
+      explicit Call(const SharedWork& given) : work(given) {}
+    } callbacks(work);
+    stockade_shared_work native = {};
+    native.struct_size = sizeof native;
+    native.in_fd = work.in_fd;
+    native.out_fd = work.out_fd;
+    native.journal_fd = work.journal_fd;
+    native.total = work.total;
+    native.accept_changed_input = work.accept_changed_input ? 1 : 0;
+    native.next_context = native.progress_context = native.damage_context = &callbacks;
+    native.next = [](void* context) {
+      Call& who = *static_cast<Call*>(context);
+      return who.guard(std::uint64_t{STOCKADE_NO_SLICE}, [&] { return who.work.next().value_or(STOCKADE_NO_SLICE); });
+    };
+    if (work.progress) {
+      native.progress = [](void* context, std::uint64_t done, std::uint64_t total) {
+        Call& who = *static_cast<Call*>(context);
+        return who.guard(1, [&] { return who.work.progress(done, total) ? 0 : 1; });
+      };
+    }
+    if (work.damage != nullptr) {
+      native.damage = [](void* context, std::uint64_t chunk, std::uint64_t count, std::uint64_t offset,
+                         std::uint64_t length) {
+        Call& who = *static_cast<Call*>(context);
+        return who.guard(1, [&] {
+          who.work.damage->push_back({chunk, count, offset, length});
+          return 0;
+        });
+      };
+    }
+    const stockade_status status = function(handle_.get(), &native, engine.handle());
+    callbacks.rethrow();
+    require(status, native.fault);
+    return {native.slices, native.in_length, native.out_length};
+  }
 
   std::unique_ptr<stockade_shared_job, Free> handle_;
 };

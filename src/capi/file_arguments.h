@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <new>
 
 #include "capi/arguments.h"
@@ -24,6 +25,32 @@ Status guarded(Body&& body) {
     return STOCKADE_ERROR_MEMORY;
   }
 }
+
+// A caller's structure whose last members came with a later version. A caller that was built before has a shorter one,
+// which begins at the same `oldest` bytes; what it lacks is zero.
+template <typename Options>
+class Extended {
+ public:
+  Extended(Options& given, uint64_t oldest) : given_(given), size_(given.struct_size) {
+    valid_ = size_ == sizeof(Options) || size_ == oldest;
+    if (valid_) std::memcpy(static_cast<void*>(&whole_), &given, size_);
+  }
+  Extended(const Extended&) = delete;
+  Extended& operator=(const Extended&) = delete;
+  // What has been written to it is the caller's.
+  ~Extended() {
+    if (valid_) std::memcpy(static_cast<void*>(&given_), &whole_, size_);
+  }
+  bool valid() const { return valid_; }
+  Options& operator*() { return whole_; }
+  Options* operator->() { return &whole_; }
+
+ private:
+  Options& given_;
+  const uint64_t size_;
+  bool valid_;
+  Options whole_{};
+};
 
 inline Status put_fault(stockade_fault* fault, const stockade_fault& found) {
   if (fault != nullptr) *fault = found;

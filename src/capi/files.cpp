@@ -23,9 +23,11 @@
 #include "format/reader.h"
 #include "format/recipient.h"
 #include "rsa/key_files.h"
+#include "slices/resume.h"
 #include "stockade/stockade.h"
 
 namespace format = stockade::format;
+namespace slices = stockade::slices;
 namespace rsa = stockade::rsa;
 
 struct stockade_file {
@@ -49,15 +51,13 @@ using stockade::Bytes;
 using stockade::Status;
 using stockade::engine::Engine;
 
-Status check_job(const stockade_file_job* job) {
-  if (job == nullptr) return STOCKADE_ERROR_NULL_POINTER;
-  return job->struct_size == sizeof *job ? STOCKADE_OK : STOCKADE_ERROR_ARGUMENT;
-}
-
-// Calls body(format, journal keyring, engine) for a job on descriptors.
+// Calls body(format, journal keyring, engine, job) for a job on descriptors.
 template <typename Body>
-Status with_job(const stockade_format* given, stockade_file_job* job, const stockade_engine* handle, Body&& body) {
-  if (const Status status = check_job(job); status != STOCKADE_OK) return status;
+Status with_job(const stockade_format* given, stockade_file_job* caller_job, const stockade_engine* handle,
+                Body&& body) {
+  if (caller_job == nullptr) return STOCKADE_ERROR_NULL_POINTER;
+  Extended job(*caller_job, offsetof(stockade_file_job, accept_changed_input));
+  if (!job.valid()) return STOCKADE_ERROR_ARGUMENT;
   format::FileFormat read;
   const Engine* engine = nullptr;
   Status status = read_format(given, read);
@@ -65,7 +65,7 @@ Status with_job(const stockade_format* given, stockade_file_job* job, const stoc
   if (status == STOCKADE_OK) {
     const format::Keyring* const journal =
         job->journal_keyring != nullptr ? keyring_of(job->journal_keyring) : read.keyring;
-    status = guarded([&] { return body(read, journal, *engine); });
+    status = guarded([&] { return body(read, journal, *engine, *job); });
     // What the job has found out about it is more than a status.
     if (job->fault.status == status) return status;
   }
@@ -296,25 +296,33 @@ stockade_status stockade_ciphertext_range(uint64_t header_length, uint64_t offse
 stockade_status stockade_file_encrypt_fd(int in_fd, int out_fd, const stockade_format* given, stockade_file_job* job,
                                          const stockade_engine* handle) {
   return with_job(given, job, handle,
-                  [&](const format::FileFormat& read, const format::Keyring* journal, const Engine& engine) {
-                    return format::encrypt_fd(read, in_fd, out_fd, *job, journal, engine, stockade::system_random());
+                  [&](const format::FileFormat& read, const format::Keyring* journal, const Engine& engine,
+                      stockade_file_job& whole) {
+                    stockade::RandomSource& random = stockade::system_random();
+                    if (whole.journal_fd <= 0) return format::encrypt_fd(read, in_fd, out_fd, whole, engine, random);
+                    // Plain Cobblestone has no file key under which a journal could be authenticated.
+                    if (journal == nullptr) return STOCKADE_ERROR_MODE;
+                    return slices::encrypt_with_journal(read, in_fd, out_fd, whole, *journal, engine, random);
                   });
 }
 
 stockade_status stockade_file_decrypt_fd(int in_fd, int out_fd, const stockade_format* given, stockade_file_job* job,
                                          const stockade_engine* handle) {
   return with_job(given, job, handle,
-                  [&](const format::FileFormat& read, const format::Keyring* journal, const Engine& engine) {
-                    return format::decrypt_fd(read, in_fd, out_fd, *job, journal, engine, stockade::system_random());
+                  [&](const format::FileFormat& read, const format::Keyring* journal, const Engine& engine,
+                      stockade_file_job& whole) {
+                    if (whole.journal_fd <= 0) return format::decrypt_fd(read, in_fd, out_fd, whole, engine);
+                    if (journal == nullptr) return STOCKADE_ERROR_MODE;
+                    return slices::decrypt_with_journal(read, in_fd, out_fd, whole, *journal, engine,
+                                                        stockade::system_random());
                   });
 }
 
 stockade_status stockade_file_verify_fd(int in_fd, const stockade_format* given, stockade_file_job* job,
                                         const stockade_engine* handle) {
   return with_job(given, job, handle,
-                  [&](const format::FileFormat& read, const format::Keyring*, const Engine& engine) {
-                    return format::verify_fd(read, in_fd, *job, engine);
-                  });
+                  [&](const format::FileFormat& read, const format::Keyring*, const Engine& engine,
+                      stockade_file_job& whole) { return format::verify_fd(read, in_fd, whole, engine); });
 }
 
 stockade_status stockade_header_parse(stockade_header** header, const void* data, uint64_t length,

@@ -8,13 +8,14 @@
 #include "capi/arguments.h"
 #include "capi/file_arguments.h"
 #include "format/fault.h"
-#include "format/shared_job.h"
+#include "slices/sliced_file.h"
 #include "stockade/stockade.h"
 
 namespace format = stockade::format;
+namespace slices = stockade::slices;
 
 struct stockade_shared_job {
-  format::SharedJob job;
+  slices::SlicedFile job;
 };
 
 namespace {
@@ -23,7 +24,7 @@ using namespace stockade::capi;  // NOLINT(google-build-using-namespace): this f
 using stockade::Status;
 using stockade::engine::Engine;
 
-Status read_options(const stockade_shared_options* given, format::SharedOptions& read) {
+Status read_options(const stockade_shared_options* given, slices::Options& read) {
   if (given == nullptr) return STOCKADE_ERROR_NULL_POINTER;
   if (given->struct_size != sizeof *given || number(given->kind) > STOCKADE_SHARED_VERIFY) {
     return STOCKADE_ERROR_ARGUMENT;
@@ -48,6 +49,23 @@ Status with_new_job(stockade_shared_job** job, Body&& body) {
   });
 }
 
+// Calls body(work, engine) for a share of a job.
+template <typename Body>
+Status with_work(const stockade_shared_job* job, stockade_shared_work* caller_work, const stockade_engine* handle,
+                 Body&& body) {
+  if (job == nullptr || caller_work == nullptr || caller_work->next == nullptr) return STOCKADE_ERROR_NULL_POINTER;
+  Extended work(*caller_work, offsetof(stockade_shared_work, accept_changed_input));
+  if (!work.valid()) return STOCKADE_ERROR_ARGUMENT;
+  const Engine* engine = nullptr;
+  Status status = resolve(handle, &engine);
+  if (status == STOCKADE_OK) {
+    status = guarded([&] { return body(*work, *engine); });
+    if (work->fault.status == status) return status;
+  }
+  work->fault = format::make_fault(status);
+  return status;
+}
+
 }  // namespace
 
 extern "C" {
@@ -56,14 +74,14 @@ stockade_status stockade_shared_create(stockade_shared_job** job, int in_fd, int
                                        const stockade_shared_options* options, const stockade_engine* handle,
                                        stockade_fault* fault) {
   format::FileFormat read;
-  format::SharedOptions wanted;
+  slices::Options wanted;
   const Engine* engine = nullptr;
   Status status = job == nullptr ? STOCKADE_ERROR_NULL_POINTER : read_format(given, read);
   if (status == STOCKADE_OK) status = read_options(options, wanted);
   if (status == STOCKADE_OK) status = resolve(handle, &engine);
   stockade_fault found = format::make_fault(status);
   if (status == STOCKADE_OK) {
-    status = with_new_job(job, [&](format::SharedJob& made) {
+    status = with_new_job(job, [&](slices::SlicedFile& made) {
       return made.create(read, in_fd, out_fd, wanted, *engine, stockade::system_random(), found);
     });
   }
@@ -76,7 +94,7 @@ stockade_status stockade_shared_open_journal(stockade_shared_job** job, int jour
     return put_fault(fault, format::make_fault(STOCKADE_ERROR_NULL_POINTER));
   }
   stockade_fault found = format::make_fault(STOCKADE_OK);
-  const Status status = with_new_job(job, [&](format::SharedJob& made) {
+  const Status status = with_new_job(job, [&](slices::SlicedFile& made) {
     return made.open_journal(journal_fd, keyring->keyring, max_work_factor, found);
   });
   return put_fault(fault, status, found);
@@ -92,7 +110,7 @@ stockade_status stockade_shared_export(const stockade_shared_job* job, void* ter
 
 stockade_status stockade_shared_import(stockade_shared_job** job, const void* terms) {
   if (job == nullptr || terms == nullptr) return STOCKADE_ERROR_NULL_POINTER;
-  return with_new_job(job, [&](format::SharedJob& made) { return made.import_terms(bytes(terms)); });
+  return with_new_job(job, [&](slices::SlicedFile& made) { return made.import_terms(bytes(terms)); });
 }
 
 stockade_status stockade_shared_info_get(const stockade_shared_job* job, stockade_shared_info* info) {
@@ -103,16 +121,15 @@ stockade_status stockade_shared_info_get(const stockade_shared_job* job, stockad
 
 stockade_status stockade_shared_run(const stockade_shared_job* job, stockade_shared_work* work,
                                     const stockade_engine* handle) {
-  if (job == nullptr || work == nullptr || work->next == nullptr) return STOCKADE_ERROR_NULL_POINTER;
-  if (work->struct_size != sizeof *work) return STOCKADE_ERROR_ARGUMENT;
-  const Engine* engine = nullptr;
-  Status status = resolve(handle, &engine);
-  if (status == STOCKADE_OK) {
-    status = guarded([&] { return job->job.run(*work, *engine); });
-    if (work->fault.status == status) return status;
-  }
-  work->fault = format::make_fault(status);
-  return status;
+  return with_work(job, work, handle,
+                   [&](stockade_shared_work& whole, const Engine& engine) { return job->job.run(whole, engine); });
+}
+
+stockade_status stockade_shared_read_back(const stockade_shared_job* job, stockade_shared_work* work,
+                                          const stockade_engine* handle) {
+  return with_work(job, work, handle, [&](stockade_shared_work& whole, const Engine& engine) {
+    return job->job.read_back(whole, engine);
+  });
 }
 
 stockade_status stockade_shared_missing(const stockade_shared_job* job, int journal_fd, uint64_t* slices, uint64_t size,

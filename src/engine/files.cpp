@@ -1,18 +1,13 @@
 #include "engine/files.h"
 
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <poll.h>
-#include <pthread.h>
-#include <signal.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
-#include <bit>
 #include <cerrno>
 #include <chrono>
 #include <condition_variable>
@@ -24,6 +19,7 @@
 #include <vector>
 
 #include "base/secret.h"
+#include "engine/file_writes.h"
 #include "engine/no_signals.h"
 
 namespace stockade::engine {
@@ -45,9 +41,7 @@ constexpr uint64_t lead = 64;
 class Monitor {
  public:
   Monitor(const FileJob& job, uint64_t total)
-      : progress_(job.progress), context_(job.progress_context), interval_(job.progress_interval), total_(total) {
-    done_.store(job.first_run * job.run_bytes, std::memory_order_relaxed);
-  }
+      : progress_(job.progress), context_(job.progress_context), interval_(job.progress_interval), total_(total) {}
 
   bool stopped() const { return stopped_.load(std::memory_order_acquire); }
   uint64_t done() const { return done_.load(std::memory_order_acquire); }
@@ -97,31 +91,6 @@ class Monitor {
   Clock::time_point last_{};
 };
 
-// Holds back the signals that a failing write raises; errno says the same without ending the process.
-class WriteSignals {
- public:
-  WriteSignals() {
-    sigemptyset(&raised_);
-    sigset_t pending;
-    sigpending(&pending);
-    for (const int number : {SIGPIPE, SIGXFSZ}) {
-      if (sigismember(&pending, number) == 0) sigaddset(&raised_, number);
-    }
-    pthread_sigmask(SIG_BLOCK, &raised_, &before_);
-  }
-  WriteSignals(const WriteSignals&) = delete;
-  WriteSignals& operator=(const WriteSignals&) = delete;
-  ~WriteSignals() {
-    const timespec at_once{};
-    while (sigtimedwait(&raised_, nullptr, &at_once) > 0) {
-    }
-    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-  }
-
- private:
-  sigset_t raised_, before_;
-};
-
 // Waits until a descriptor that is not a regular file can be used. False if the job has stopped meanwhile.
 bool await_ready(int fd, short event, Monitor& monitor) {
   while (!monitor.stopped()) {
@@ -149,16 +118,13 @@ class Source {
     prefix_ = job.prefix;
     prefix_left_ = job.prefix_length;
     if (!regular_) return STOCKADE_OK;
-    const off_t position = job.end_run != 0 ? 0 : ::lseek(fd_, 0, SEEK_CUR);
+    const off_t position = ::lseek(fd_, 0, SEEK_CUR);
     if (position < 0) return STOCKADE_ERROR_IO;
     start_ = static_cast<uint64_t>(position) + job.in_skip;
     const auto size = static_cast<uint64_t>(stat_.st_size);
     length_ = size > start_ ? size - start_ : 0;
     return STOCKADE_OK;
   }
-
-  // Where reading in turn begins. Only for regular files.
-  void skip(uint64_t bytes) { next_ = bytes; }
 
   const struct stat& stat() const { return stat_; }
   bool regular() const { return regular_; }
@@ -255,17 +221,6 @@ class Source {
   uint64_t next_ = 0;
 };
 
-// Whether the file lies on a file system that lets one write at a time into a file, and makes the others wait for it in a
-// loop that burns their cores.
-bool takes_one_write_at_a_time(int fd) {
-  constexpr long xfs_magic = 0x58465342;
-  struct statfs found;
-  if (::fstatfs(fd, &found) != 0) return false;
-  const auto type = static_cast<long>(found.f_type);
-  return type == TMPFS_MAGIC || type == EXT4_SUPER_MAGIC || type == BTRFS_SUPER_MAGIC || type == xfs_magic ||
-         type == OVERLAYFS_SUPER_MAGIC;
-}
-
 uint64_t out_run_bytes(const FileJob& job) { return job.out_run_bytes != 0 ? job.out_run_bytes : job.run_bytes; }
 
 // The end that is written.
@@ -283,7 +238,7 @@ class Sink {
     regular_ = S_ISREG(stat_.st_mode);
     if (!regular_) return STOCKADE_OK;
     const int flags = ::fcntl(fd_, F_GETFL);
-    position_ = job.end_run != 0 ? 0 : ::lseek(fd_, 0, SEEK_CUR);
+    position_ = ::lseek(fd_, 0, SEEK_CUR);
     if (flags < 0 || position_ < 0) return STOCKADE_ERROR_IO;
     // In append mode every write goes to the end of the file, pwrite's too.
     by_offset_ = (flags & O_APPEND) == 0;
@@ -298,8 +253,6 @@ class Sink {
   // Whether writes may come in any order.
   bool by_offset() const { return by_offset_; }
   uint64_t written() const { return written_.load(std::memory_order_relaxed); }
-  // What stands there already.
-  void skip(uint64_t bytes) { written_.store(bytes); }
 
   // IO if the file could not be cut back later. Where it ends stays the same.
   Status check_revocable() const { return ::ftruncate(fd_, stat_.st_size) == 0 ? STOCKADE_OK : STOCKADE_ERROR_IO; }
@@ -390,13 +343,7 @@ struct Slot {
 class Transfer {
  public:
   Transfer(FileJob& job, FileWork& work, Source& source, Sink& sink, Crew& crew)
-      : job_(job),
-        work_(work),
-        source_(source),
-        sink_(sink),
-        crew_(crew),
-        monitor_(job, source.length()),
-        next_run_(job.first_run) {}
+      : job_(job), work_(work), source_(source), sink_(sink), crew_(crew), monitor_(job, source.length()) {}
 
   Status run();
 
@@ -425,7 +372,6 @@ class Transfer {
   uint64_t out_offset(const FileRun& run) const {
     return job_.lead_length + run.offset / job_.run_bytes * out_run_bytes(job_);
   }
-  uint64_t end_of_runs() const { return job_.end_run != 0 ? std::min(job_.end_run, count_runs()) : count_runs(); }
   bool prepare(Slot& slot);
   bool borrow(Slot& slot, Lane& lane);
   bool fill_at(uint64_t index, uint64_t runs, Slot& slot);
@@ -433,11 +379,6 @@ class Transfer {
   void move_in_turn(Slot& slot);
   void move_by_offset(Plan plan);
   void move_claimed(uint32_t worker);
-  bool nothing_left();
-  uint64_t claim(uint32_t worker);
-  void release(uint32_t worker);
-  uint64_t count_done();
-  void check_in();
   void step_aside(Clock::duration pause);
   void call_back();
   void conclude();
@@ -449,11 +390,8 @@ class Transfer {
   Crew& crew_;
   Monitor monitor_;
 
-  // Of workers that claim their runs: the next one, and the ones that are not done yet (`idle` for a worker without one).
-  static constexpr uint64_t idle = UINT64_MAX;
-  std::mutex claim_mutex_;
-  uint64_t next_run_;
-  std::vector<uint64_t> claimed_;
+  // Of workers that claim their runs.
+  std::atomic<uint64_t> next_run_{0};
   // Workers that are there, and of these the ones that have stepped aside, because more of them than the output can take only
   // wait for one another.
   static constexpr uint32_t least_workers = 2;
@@ -461,9 +399,6 @@ class Transfer {
   std::condition_variable aside_changed_;
   uint32_t workers_ = 0, aside_ = 0;
   bool called_back_ = false;
-
-  std::mutex checkpoint_mutex_;
-  Clock::time_point next_checkpoint_{};
 
   // Of the reading side: where the next run begins, and the bytes read ahead of it behind those before it.
   uint64_t offset_ = 0;
@@ -572,42 +507,6 @@ void Transfer::move_in_turn(Slot& slot) {
 }
 
 // Whoever comes late, or takes the place of one who did not come, needs no buffers then.
-bool Transfer::nothing_left() {
-  const std::lock_guard lock(claim_mutex_);
-  return next_run_ >= end_of_runs();
-}
-
-// The next run for a worker, which thereby says that its last one is done.
-uint64_t Transfer::claim(uint32_t worker) {
-  const std::lock_guard lock(claim_mutex_);
-  return claimed_[worker] = next_run_++;
-}
-
-void Transfer::release(uint32_t worker) {
-  const std::lock_guard lock(claim_mutex_);
-  claimed_[worker] = idle;
-}
-
-// Runs that are done with all before them.
-uint64_t Transfer::count_done() {
-  const std::lock_guard lock(claim_mutex_);
-  return std::min(next_run_, *std::min_element(claimed_.begin(), claimed_.end()));
-}
-
-// Makes a checkpoint if it is time to. One that takes long makes the next one wait longer, so that a slow disk spends a
-// fifth of its time on them at most; other workers go on meanwhile.
-void Transfer::check_in() {
-  if (job_.checkpoint == nullptr) return;
-  const std::unique_lock lock(checkpoint_mutex_, std::try_to_lock);
-  const Clock::time_point time = Clock::now();
-  if (!lock.owns_lock() || time < next_checkpoint_ || monitor_.stopped()) return;
-  const Status status = guarded([&] { return job_.checkpoint(job_.checkpoint_context, count_done()); });
-  if (status != STOCKADE_OK) monitor_.fail(status, errno);
-  const Clock::time_point end = Clock::now();
-  const std::chrono::milliseconds interval{job_.checkpoint_interval};
-  next_checkpoint_ = interval.count() == 0 ? end : end + std::max<Clock::duration>(interval, 4 * (end - time));
-}
-
 // Sleeps for a while, unless so many do already that too few would be left.
 void Transfer::step_aside(Clock::duration pause) {
   std::unique_lock lock(aside_mutex_);
@@ -667,40 +566,30 @@ class Crowding {
 
 // Claims runs rather than dividing them beforehand, so that the file is read and written nearly in order.
 void Transfer::move_claimed(uint32_t worker) {
-  if (nothing_left()) return;
+  const uint64_t runs = count_runs();
+  if (next_run_.load() >= runs) return;
   const WriteSignals held;
   const Presence present(*this);
   Slot slot{};
   Lane* const lane = crew_.lane(worker);
   if ((lane == nullptr || !borrow(slot, *lane)) && !prepare(slot)) return;
   Crowding crowding;
-  const uint64_t runs = count_runs(), end = end_of_runs();
   while (!monitor_.stopped()) {
-    const uint64_t index = claim(worker);
-    if (index >= end) break;
+    const uint64_t index = next_run_.fetch_add(1);
+    if (index >= runs) break;
     const Clock::time_point begin = Clock::now();
     Clock::duration waited{};
-    // What fails stays claimed: no checkpoint may count it as done.
     if (!fill_at(index, runs, slot) || !apply(slot, worker) || !put(slot, &waited)) return;
     const Clock::duration pause = crowding.note(waited, Clock::now() - begin - waited);
-    release(worker);
-    check_in();
     if (pause != Clock::duration{}) step_aside(pause);
   }
-  release(worker);
   call_back();
 }
 
 void Transfer::move_by_offset(Plan plan) {
-  claimed_.assign(plan.workers, idle);
-  next_checkpoint_ = Clock::now() + std::chrono::milliseconds(job_.checkpoint_interval);
   engine::run(plan, plan.workers, 1, [&](uint64_t begin, uint64_t end, uint32_t) {
     for (uint64_t worker = begin; worker < end; ++worker) move_claimed(static_cast<uint32_t>(worker));
   });
-  // What a job has done when it is stopped is not lost. That it was stopped is what counts, whatever comes of this.
-  if (job_.checkpoint != nullptr && monitor_.stopped()) {
-    guarded([&] { return job_.checkpoint(job_.checkpoint_context, std::min(count_done(), end_of_runs())); });
-  }
 }
 
 // Buffers in a ring: run i lives in slot i modulo their number, so that the reader, the workers (who claim runs in
@@ -827,10 +716,9 @@ class Ring {
 
 void Transfer::move() {
   const uint64_t most = std::max<uint64_t>(1, memory_limit / (slot_bytes() + out_slot_bytes()));
-  const bool is_whole = job_.first_run == 0 && job_.end_run == 0;
-  if (is_whole && !sink_.write(0, job_.lead, job_.lead_length, monitor_)) return;
+  if (!sink_.write(0, job_.lead, job_.lead_length, monitor_)) return;
   Plan plan = crew_.plan();
-  if (source_.sized() && sink_.by_offset() && !job_.in_order && (plan.workers > 1 || !is_whole || job_.checkpoint)) {
+  if (source_.sized() && sink_.by_offset() && !job_.in_order && plan.workers > 1) {
     // Lanes bring buffers with them.
     const uint64_t others = std::min<uint64_t>(plan.workers - crew_.lanes(), most);
     plan.workers = static_cast<uint32_t>(std::max<uint64_t>(crew_.lanes() + others, 1));
@@ -852,7 +740,7 @@ void Transfer::move() {
 
 void Transfer::conclude() {
   monitor_.tick(true);
-  if (monitor_.stopped() || !source_.check_unchanged(monitor_) || job_.end_run != 0) return;
+  if (monitor_.stopped() || !source_.check_unchanged(monitor_)) return;
   Secret<uint8_t[file_margin]> added;
   const Status status = guarded([&] { return work_.finish(transformed_, *kept_, *added); });
   if (status != STOCKADE_OK) return monitor_.fail(status);
@@ -874,24 +762,16 @@ Status Transfer::run() {
   }
   int error;
   const Status status = monitor_.failure(&error);
-  if (status != STOCKADE_OK && !job_.keeps_output) sink_.take_back();
+  if (status != STOCKADE_OK) sink_.take_back();
   job_.in_length = monitor_.done();
   job_.out_length = sink_.written();
   if (status == STOCKADE_ERROR_IO) errno = error;
   return status;
 }
 
-// How much of the input the job is about.
-uint64_t bytes_to_do(const FileJob& job, const Source& source) {
-  if (!source.sized()) return unknown_bytes;
-  if (job.end_run == 0) return source.length();
-  const uint64_t begin = job.first_run * job.run_bytes;
-  return std::min((job.end_run - job.first_run) * job.run_bytes, source.length() - std::min(begin, source.length()));
-}
-
 // The workers of a job. MODE, and those of Crew::gather.
 Status gather(Crew& crew, const FileJob& job, const FileWork& work, const Source& source, const Engine& engine) {
-  const uint64_t length = bytes_to_do(job, source);
+  const uint64_t length = source.sized() ? source.length() : unknown_bytes;
   const uint64_t runs = source.sized() ? last_run(length, job.run_bytes) + 1 : unknown_bytes;
   // Whatever the cipher: files of one are as quick to read and to write as those of another. Experience is of jobs that write,
   // which a file system does not let many do at once; those that only read are as quick as there are cores.
@@ -910,45 +790,8 @@ uint64_t runs_at_once(const Crew& crew, const FileJob& job, const Source& source
     longest = crew.plan().row->choice.batch;
   }
   if (longest == 1 || !source.sized()) return 1;
-  const uint64_t runs =
-      std::max<uint64_t>(1, std::min(longest, bytes_to_do(job, source) / crew.plan().workers / job.run_bytes));
-  // Where others do the runs behind end_run, none may reach across it.
-  return job.end_run != 0 ? std::bit_floor(runs) : runs;
+  return std::max<uint64_t>(1, std::min(longest, source.length() / crew.plan().workers / job.run_bytes));
 }
-
-// The same job with several of its runs as one.
-class WiderJob {
- public:
-  // `length` is that of the input, where it is known.
-  WiderJob(const FileJob& job, uint64_t runs_at_once, uint64_t length)
-      : job_(job), given_(job), runs_at_once_(runs_at_once), runs_(last_run(length, job.run_bytes) + 1) {
-    job_.run_bytes *= runs_at_once;
-    job_.out_run_bytes *= runs_at_once;
-    job_.first_run = std::min(job.first_run / runs_at_once, last_run(length, job_.run_bytes));
-    job_.end_run = (job.end_run + runs_at_once - 1) / runs_at_once;
-    if (job.checkpoint == nullptr) return;
-    job_.checkpoint_context = this;
-    job_.checkpoint = [](void* context, uint64_t runs) {
-      const auto& self = *static_cast<const WiderJob*>(context);
-      return self.given_.checkpoint(self.given_.checkpoint_context, std::min(runs * self.runs_at_once_, self.runs_));
-    };
-  }
-  WiderJob(const WiderJob&) = delete;
-  WiderJob& operator=(const WiderJob&) = delete;
-
-  FileJob& job() { return job_; }
-  // What has become of it.
-  void report(FileJob& job) const {
-    job.first_run = job_.first_run * runs_at_once_;
-    job.in_length = job_.in_length;
-    job.out_length = job_.out_length;
-  }
-
- private:
-  FileJob job_;
-  const FileJob& given_;
-  const uint64_t runs_at_once_, runs_;
-};
 
 }  // namespace
 
@@ -966,25 +809,19 @@ Status run_file(FileJob& job, FileWork& work, const Engine& engine) {
   if (status == STOCKADE_OK) status = sink.open(job);
   if (status != STOCKADE_OK) return status;
   if (job.only_regular_output && !sink.regular()) return STOCKADE_ERROR_MODE;
-  const bool by_offset = source.regular() && sink.regular() && sink.by_offset();
-  if ((job.first_run != 0 || job.checkpoint != nullptr) && job.end_run == 0 && !by_offset) return STOCKADE_ERROR_MODE;
-  if (job.end_run != 0 && !by_offset && (sink.exists() || !source.regular())) return STOCKADE_ERROR_MODE;
   if (sink.exists() && same_file(source.stat(), sink.stat())) return STOCKADE_ERROR_OVERLAP;
   if (source.sized()) status = work.check(source.length());
   if (status == STOCKADE_OK && job.only_regular_output) status = sink.check_revocable();
   Crew crew;
   if (status == STOCKADE_OK) status = gather(crew, job, work, source, engine);
   if (status != STOCKADE_OK) return status;
-  const uint64_t last = last_run(source.length(), job.run_bytes);
-  if (job.end_run != 0 && job.first_run > last) return STOCKADE_ERROR_INPUT_CHANGED;
-  job.first_run = std::min(job.first_run, last);
-  WiderJob wider(job, runs_at_once(crew, job, source), source.length());
-  if (wider.job().first_run != 0) {
-    source.skip(wider.job().first_run * wider.job().run_bytes);
-    sink.skip(job.lead_length + wider.job().first_run * out_run_bytes(wider.job()));
-  }
-  status = Transfer(wider.job(), work, source, sink, crew).run();
-  wider.report(job);
+  const uint64_t at_once = runs_at_once(crew, job, source);
+  FileJob wider = job;
+  wider.run_bytes *= at_once;
+  wider.out_run_bytes *= at_once;
+  status = Transfer(wider, work, source, sink, crew).run();
+  job.in_length = wider.in_length;
+  job.out_length = wider.out_length;
   return status;
 }
 

@@ -80,8 +80,7 @@ struct FileJob {
   int in_fd;
   int out_fd;
   bool discards_output;  // there is no out_fd: the work is all
-  // At least file_margin. Where there are lanes, several such runs are transformed as one; the numbers of runs in
-  // first_run and `checkpoint` are of these.
+  // At least file_margin. Where there are lanes, several such runs are transformed as one.
   uint64_t run_bytes;
   // Of output for a run of run_bytes, in a buffer of its own; 0: as many, in place. If the job is in_order, it is the most
   // that a run may become.
@@ -101,22 +100,8 @@ struct FileJob {
   // What the output begins with, before the first run.
   const uint8_t* lead;
   uint64_t lead_length;
-  // For regular files on both ends: the runs before this one are done, and their output stands. The last one is always
-  // done again.
-  uint64_t first_run;
-  // For a regular input, and a regular output or none: the runs from this one on are for others to do; 0: there are no others.
-  // Then both files are counted from their beginning, whatever their positions, which stay; the lead is not written, and
-  // `finish` is not called. This one and first_run are multiples of a power of two that is as large as their difference.
-  uint64_t end_run;
-  // Called about every checkpoint_interval milliseconds (0: after each run) by one thread at a time, with a number of
-  // runs that are done with all before them; only where both ends are regular files and the output is written by offset.
-  // May be null. What it returns, if not OK, ends the job.
-  Status (*checkpoint)(void* context, uint64_t runs);
-  void* checkpoint_context;
-  uint32_t checkpoint_interval;
-  bool keeps_output;    // on an error, leave what has been written
-  uint64_t in_length;   // written: bytes read, behind in_skip; those before first_run included
-  uint64_t out_length;  // written: bytes that stand there now, lead and those before first_run included
+  uint64_t in_length;   // written: bytes read, behind in_skip
+  uint64_t out_length;  // written: bytes that stand there now, lead included
 };
 
 // Runs the job from the current positions of both descriptors to the end of the input, and leaves both there. On an

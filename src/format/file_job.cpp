@@ -12,7 +12,6 @@
 #include "format/at_offset.h"
 #include "format/file_input.h"
 #include "format/file_stream.h"
-#include "format/journal.h"
 #include "format/payload_work.h"
 
 namespace stockade::format {
@@ -62,7 +61,6 @@ engine::FileJob make_job(const stockade_file_job& job, int in_fd, int out_fd, co
   made.progress = job.progress;
   made.progress_context = job.progress_context;
   made.progress_interval = pace.progress_interval;
-  made.checkpoint_interval = pace.checkpoint_interval;
   return made;
 }
 
@@ -72,7 +70,6 @@ Status run(engine::FileJob& made, engine::FileWork& work, const engine::Engine& 
   const Status status = engine::run_file(made, work, engine);
   job.in_length = made.in_length + beginning;
   job.out_length = made.out_length;
-  job.resumed_length = made.first_run == 0 ? 0 : made.first_run * made.run_bytes + beginning;
   return status;
 }
 
@@ -94,140 +91,6 @@ Status run_armored(const FileFormat& format, stockade_direction direction, engin
   const bool explained = stream.fault().status == status;
   return explained && status != STOCKADE_OK ? report(job, stream.fault()) : report(job, status);
 }
-
-// The journal of a job, and what it has to say about where to begin.
-class Resumption {
- public:
-  Resumption(const stockade_file_job& job, int out_fd, stockade_direction direction, uint64_t run_bytes)
-      : journal_(job.journal_fd), journal_fd_(job.journal_fd), out_fd_(out_fd) {
-    wanted_.direction = direction;
-    wanted_.run_bytes = run_bytes;
-  }
-
-  // Reads the journal; `found` says that there is a job to go on with. Errors of Journal::open, MODE, JOURNAL,
-  // INPUT_CHANGED.
-  Status open(const FileInput& input, const Keyring& keyring, uint32_t max_work_factor, bool* found,
-              stockade_fault& fault) {
-    Status status = check_files(input);
-    if (status != STOCKADE_OK) return status;
-    describe_input(input.stat(), wanted_);
-    status = journal_.open(keyring, max_work_factor, found, fault);
-    if (status != STOCKADE_OK || !*found) return status;
-    const JournalState& state = journal_.state();
-    if (state.direction != wanted_.direction || state.run_bytes != wanted_.run_bytes) return STOCKADE_ERROR_JOURNAL;
-    return same_input(state, wanted_) ? STOCKADE_OK : STOCKADE_ERROR_INPUT_CHANGED;
-  }
-
-  // Whether what was found belongs to a file that begins so, of whose output `lead` bytes and the runs that are not to be
-  // done again are there, each of `out_run_bytes`. `length` is that of the input that is cut into runs.
-  bool fits(const Beginning& beginning, uint64_t length, uint64_t lead, uint64_t out_run_bytes) const {
-    const JournalState& state = journal_.state();
-    const uint64_t runs = std::min(state.runs, engine::last_run(length, state.run_bytes));
-    return equal_constant_time(journal_.file_key(), *beginning.file_key, file_key_bytes) &&
-           std::memcmp(state.salt, beginning.key->preamble, salt_bytes) == 0 &&
-           output_bytes() >= lead + runs * out_run_bytes;
-  }
-
-  const uint8_t* file_key() const { return journal_.file_key(); }
-  uint64_t output_bytes() const { return static_cast<uint64_t>(out_stat_.st_size); }
-
-  // Begins anew: cuts the output to nothing and makes a new journal.
-  Status begin(const Keyring& keyring, const Beginning& beginning, RandomSource& random) {
-    std::memcpy(wanted_.salt, beginning.key->preamble, salt_bytes);
-    // The journal first: what it is refused for must not cost the output. Until it counts runs, the output is not looked at.
-    const Status status = journal_.create(keyring, beginning.cipher, *beginning.file_key, random, wanted_);
-    if (status != STOCKADE_OK) return status;
-    return ::ftruncate(out_fd_, 0) == 0 ? STOCKADE_OK : STOCKADE_ERROR_IO;
-  }
-
-  void attach(engine::FileJob& made, bool found) {
-    made.first_run = found ? journal_.state().runs : 0;
-    made.checkpoint = [](void* context, uint64_t runs) { return static_cast<Resumption*>(context)->note(runs); };
-    made.checkpoint_context = this;
-    made.keeps_output = true;
-  }
-
- private:
-  // Three regular files that are not one another, from their begin on. Before anything is written to any of them. IO, MODE,
-  // OVERLAP.
-  Status check_files(const FileInput& input) {
-    struct stat journal;
-    const int flags = ::fcntl(out_fd_, F_GETFL);
-    if (::fstat(out_fd_, &out_stat_) != 0 || ::fstat(journal_fd_, &journal) != 0 || flags < 0) return STOCKADE_ERROR_IO;
-    const bool regular = input.regular() && S_ISREG(out_stat_.st_mode) && S_ISREG(journal.st_mode);
-    if (!regular || (flags & O_APPEND) != 0) return STOCKADE_ERROR_MODE;
-    if (input.position() != 0 || ::lseek(out_fd_, 0, SEEK_CUR) != 0) return STOCKADE_ERROR_MODE;
-    const bool apart = !engine::same_file(input.stat(), out_stat_) && !engine::same_file(input.stat(), journal) &&
-                       !engine::same_file(out_stat_, journal);
-    return apart ? STOCKADE_OK : STOCKADE_ERROR_OVERLAP;
-  }
-
-  // What the journal counts as done must be on storage before the journal says so.
-  Status note(uint64_t runs) {
-    if (runs <= journal_.state().runs) return STOCKADE_OK;
-    const Status status = sync_data(out_fd_);
-    return status != STOCKADE_OK ? status : journal_.advance(runs);
-  }
-
-  Journal journal_;
-  const int journal_fd_;
-  const int out_fd_;
-  struct stat out_stat_ {};
-  JournalState wanted_{};
-};
-
-// The beginning of a file that an interrupted job has left. JOURNAL if it is not that file.
-Status reopen_output(const FileFormat& format, int out_fd, Resumption& resumption, Beginning& beginning,
-                     std::vector<uint8_t>& lead) {
-  lead.resize(std::min(resumption.output_bytes(), max_header_bytes + preamble_bytes));
-  const ssize_t got = ::pread(out_fd, lead.data(), lead.size(), 0);
-  if (got < 0) return STOCKADE_ERROR_IO;
-  lead.resize(static_cast<uint64_t>(got));
-  Header header;
-  stockade_fault fault;
-  const Status status = open_beginning_with(resumption.file_key(), lead, header, beginning, fault);
-  if (status == STOCKADE_ERROR_MEMORY || status == STOCKADE_ERROR_LIBRARY) return status;
-  if (status != STOCKADE_OK || header.cipher != format.cipher) return STOCKADE_ERROR_JOURNAL;
-  bool same = false;
-  const Status compared = same_recipients(*format.keyring, header, format.max_work_factor, &same);
-  if (compared != STOCKADE_OK) return compared;
-  lead.resize(beginning.length());
-  return same ? STOCKADE_OK : STOCKADE_ERROR_JOURNAL;
-}
-
-Status begin_sealing(const FileFormat& format, FileInput& input, int out_fd, Resumption& resumption,
-                     const Keyring& journal, RandomSource& random, engine::FileJob& made, Beginning& beginning,
-                     std::vector<uint8_t>& lead, stockade_fault& fault) {
-  bool found = false;
-  Status status = resumption.open(input, journal, format.max_work_factor, &found, fault);
-  if (status != STOCKADE_OK) return status;
-  if (found) {
-    status = reopen_output(format, out_fd, resumption, beginning, lead);
-    if (status != STOCKADE_OK) return status;
-    if (!resumption.fits(beginning, input.length(), lead.size(), made.out_run_bytes)) return STOCKADE_ERROR_JOURNAL;
-  } else {
-    status = make_beginning(format, random, beginning, lead);
-    if (status == STOCKADE_OK) status = resumption.begin(journal, beginning, random);
-    if (status != STOCKADE_OK) return status;
-  }
-  resumption.attach(made, found);
-  return STOCKADE_OK;
-}
-
-Status begin_opening(const FileFormat& format, FileInput& input, Resumption& resumption, const Keyring& journal,
-                     RandomSource& random, engine::FileJob& made, const Beginning& beginning, stockade_fault& fault) {
-  bool found = false;
-  Status status = resumption.open(input, journal, format.max_work_factor, &found, fault);
-  if (status != STOCKADE_OK) return status;
-  const uint64_t chunks_length = input.length() - beginning.length();
-  if (found && !resumption.fits(beginning, chunks_length, 0, made.out_run_bytes)) return STOCKADE_ERROR_JOURNAL;
-  if (!found && (status = resumption.begin(journal, beginning, random)) != STOCKADE_OK) return status;
-  resumption.attach(made, found);
-  return STOCKADE_OK;
-}
-
-// Plain Cobblestone has no file key of its own under which a journal could be authenticated.
-bool can_resume(const FileFormat& format) { return format.keyring != nullptr && !format.armor; }
 
 void skip_beginning(const FileInput& input, const Beginning& beginning, engine::FileJob& made) {
   if (input.regular()) {
@@ -341,13 +204,12 @@ void clear(stockade_file_job& job) {
 
 }  // namespace
 
-Status encrypt_fd(const FileFormat& format, int in_fd, int out_fd, stockade_file_job& job, const Keyring* journal,
-                  const engine::Engine& engine, RandomSource& random, const JobPace& pace) {
+Status encrypt_fd(const FileFormat& format, int in_fd, int out_fd, stockade_file_job& job, const engine::Engine& engine,
+                  RandomSource& random, const JobPace& pace) {
   clear(job);
   Status status = check_format(format, STOCKADE_ENCRYPT);
   FileInput input(in_fd, job.progress, job.progress_context);
   if (status == STOCKADE_OK) status = input.open();
-  if (status == STOCKADE_OK && job.journal_fd > 0 && !can_resume(format)) status = STOCKADE_ERROR_MODE;
   if (status != STOCKADE_OK) return report(job, status);
   engine::FileJob made = make_job(job, in_fd, out_fd, pace);
   if (format.armor) return run_armored(format, STOCKADE_ENCRYPT, made, {}, job, engine, random);
@@ -355,30 +217,20 @@ Status encrypt_fd(const FileFormat& format, int in_fd, int out_fd, stockade_file
   made.out_run_bytes = pace.run_chunks * sealed_chunk_bytes;
   Beginning beginning;
   std::vector<uint8_t> lead;
-  std::optional<Resumption> resumption;
-  if (job.journal_fd > 0) {
-    resumption.emplace(job, out_fd, STOCKADE_ENCRYPT, made.run_bytes);
-    stockade_fault fault = make_fault(STOCKADE_OK);
-    status = begin_sealing(format, input, out_fd, *resumption, *journal, random, made, beginning, lead, fault);
-    if (status != STOCKADE_OK) return fault.status == status ? report(job, fault) : report(job, status);
-  } else {
-    status = make_beginning(format, random, beginning, lead);
-    if (status != STOCKADE_OK) return report(job, status);
-  }
+  status = make_beginning(format, random, beginning, lead);
+  if (status != STOCKADE_OK) return report(job, status);
   made.lead = lead.data();
   made.lead_length = lead.size();
   SealWork work(*beginning.key);
-  if (made.first_run != 0) work.expect(out_fd, lead.size(), resumption->output_bytes());
   return report(job, run(made, work, engine, 0, job));
 }
 
-Status decrypt_fd(const FileFormat& format, int in_fd, int out_fd, stockade_file_job& job, const Keyring* journal,
-                  const engine::Engine& engine, RandomSource& random, const JobPace& pace) {
+Status decrypt_fd(const FileFormat& format, int in_fd, int out_fd, stockade_file_job& job, const engine::Engine& engine,
+                  const JobPace& pace) {
   clear(job);
   Status status = check_format(format, STOCKADE_DECRYPT);
   FileInput input(in_fd, job.progress, job.progress_context);
   if (status == STOCKADE_OK) status = input.open();
-  if (status == STOCKADE_OK && job.journal_fd > 0 && !can_resume(format)) status = STOCKADE_ERROR_MODE;
   if (status != STOCKADE_OK) return report(job, status);
   engine::FileJob made = make_job(job, in_fd, out_fd, pace);
   Beginning beginning;
@@ -386,9 +238,8 @@ Status decrypt_fd(const FileFormat& format, int in_fd, int out_fd, stockade_file
   stockade_fault fault = make_fault(STOCKADE_OK);
   if (find_beginning(format, input, beginning, &armored, fault) != STOCKADE_OK) return report(job, fault);
   if (armored) {
-    if (job.journal_fd > 0) return report(job, STOCKADE_ERROR_MODE);
     const Bytes prefix = input.regular() ? Bytes() : input.bytes();
-    return run_armored(format, STOCKADE_DECRYPT, made, prefix, job, engine, random);
+    return run_armored(format, STOCKADE_DECRYPT, made, prefix, job, engine, system_random());
   }
   if (input.sized() && check_end(input, beginning, fault) != STOCKADE_OK) {
     if (fault.status != STOCKADE_ERROR_CHUNK) return report(job, fault);
@@ -401,13 +252,6 @@ Status decrypt_fd(const FileFormat& format, int in_fd, int out_fd, stockade_file
   made.run_bytes = pace.run_chunks * sealed_chunk_bytes;
   made.out_run_bytes = pace.run_chunks * chunk_bytes;
   skip_beginning(input, beginning, made);
-  std::optional<Resumption> resumption;
-  if (job.journal_fd > 0) {
-    resumption.emplace(job, out_fd, STOCKADE_DECRYPT, made.run_bytes);
-    fault = make_fault(STOCKADE_OK);
-    status = begin_opening(format, input, *resumption, *journal, random, made, beginning, fault);
-    if (status != STOCKADE_OK) return fault.status == status ? report(job, fault) : report(job, status);
-  }
   OpenWork work(*beginning.key, beginning.header_length);
   status = run(made, work, engine, beginning.length(), job);
   return status == STOCKADE_OK || work.fault().status != status ? report(job, status) : report(job, work.fault());

@@ -18,14 +18,14 @@ inline constexpr uint64_t run_chunks = 16;
 struct JobPace {
   uint64_t run_chunks = format::run_chunks;
   uint32_t progress_interval = 100;    // milliseconds
-  uint32_t checkpoint_interval = 250;  // milliseconds
+  uint32_t checkpoint_interval = 250;  // milliseconds, of a journal
 };
 
-// stockade_file_encrypt_fd, _decrypt_fd and _verify_fd. `journal` is the keyring of job.journal_fd, never null.
-Status encrypt_fd(const FileFormat& format, int in_fd, int out_fd, stockade_file_job& job, const Keyring* journal,
-                  const engine::Engine& engine, RandomSource& random, const JobPace& pace = {});
-Status decrypt_fd(const FileFormat& format, int in_fd, int out_fd, stockade_file_job& job, const Keyring* journal,
-                  const engine::Engine& engine, RandomSource& random, const JobPace& pace = {});
+// stockade_file_encrypt_fd, _decrypt_fd and _verify_fd, without a journal (slices/resume.h has those with one).
+Status encrypt_fd(const FileFormat& format, int in_fd, int out_fd, stockade_file_job& job, const engine::Engine& engine,
+                  RandomSource& random, const JobPace& pace = {});
+Status decrypt_fd(const FileFormat& format, int in_fd, int out_fd, stockade_file_job& job, const engine::Engine& engine,
+                  const JobPace& pace = {});
 Status verify_fd(const FileFormat& format, int in_fd, stockade_file_job& job, const engine::Engine& engine,
                  const JobPace& pace = {});
 

@@ -19,7 +19,8 @@
 #include "format/file_stream.h"
 #include "format/raw_file.h"
 #include "format/reader.h"
-#include "format/shared_job.h"
+#include "slices/resume.h"
+#include "slices/sliced_file.h"
 
 namespace stockade::format {
 namespace {
@@ -263,12 +264,12 @@ class LaneSealedFiles : public LaneFiles {
     job_ = {};
     job_.journal_fd = -1;
     tests::CountingRandom random(first_random);
-    return encrypt_fd(format_, in_fd, out_fd, job_, &ring_, engine, random, {.run_chunks = run_chunks});
+    return encrypt_fd(format_, in_fd, out_fd, job_, engine, random, {.run_chunks = run_chunks});
   }
   Status open(int in_fd, int out_fd, const engine::Engine& engine, uint64_t run_chunks = 1) {
     job_ = {};
     job_.journal_fd = -1;
-    return decrypt_fd(format_, in_fd, out_fd, job_, &ring_, engine, system_random(), {.run_chunks = run_chunks});
+    return decrypt_fd(format_, in_fd, out_fd, job_, engine, {.run_chunks = run_chunks});
   }
 
   struct Damage {
@@ -467,7 +468,7 @@ TEST_F(LaneSealedFiles, show_the_same_damage) {
 // ---- slices ----
 
 // One slice of a shared job.
-Status do_slice(const SharedJob& job, int in_fd, int out_fd, uint64_t slice, const engine::Engine& engine,
+Status do_slice(const slices::SlicedFile& job, int in_fd, int out_fd, uint64_t slice, const engine::Engine& engine,
                 uint64_t run_chunks) {
   stockade_shared_work work{};
   work.in_fd = in_fd;
@@ -485,9 +486,9 @@ TEST_F(LaneSealedFiles, are_the_same_slice_by_slice) {
     for (const uint64_t length : {uint64_t{0}, slice + 31, slice + 32, 3 * slice - 1, 1000000UL}) {
       const Bytes text = random_.bytes(length), sealed = expected(text);
       const TemporaryFile in(text), out, in_sealed(sealed), opened(Bytes(length, 0xEE));
-      SharedJob sealing, opening;
+      slices::SlicedFile sealing, opening;
       stockade_fault fault;
-      SharedOptions options{.kind = STOCKADE_SHARED_ENCRYPT, .slice_bytes = slice};
+      slices::Options options{.kind = STOCKADE_SHARED_ENCRYPT, .slice_bytes = slice};
       tests::CountingRandom random(first_random);
       ASSERT_EQ(sealing.create(format_, in.fd(), out.fd(), options, serial, random, fault), STOCKADE_OK);
       options.kind = STOCKADE_SHARED_DECRYPT;
@@ -540,8 +541,8 @@ TEST_F(LaneSealedFiles, are_gone_on_with_by_any_engine) {
         job_.progress_context = &patience;
         from.seek(0);
         to.seek(0);
-        const auto run = sealing ? encrypt_fd : decrypt_fd;
-        status = run(format_, from.fd(), to.fd(), job_, &ring_, engines[random_.below(4)], system_random(),
+        const auto run = sealing ? slices::encrypt_with_journal : slices::decrypt_with_journal;
+        status = run(format_, from.fd(), to.fd(), job_, ring_, engines[random_.below(4)], system_random(),
                      {.run_chunks = 2, .progress_interval = 0, .checkpoint_interval = 0});
         resumed += job_.resumed_length != 0 ? 1 : 0;
         ASSERT_LE(job_.resumed_length, from.size());
@@ -562,13 +563,14 @@ TEST_F(LaneSealedFiles, survive_a_device_in_their_journal) {
   machine.runtime.plan_fault({.call = Call::launch, .nth = 4, .for_ever = true});
   job_ = {};
   job_.journal_fd = journal.fd();
-  ASSERT_EQ(encrypt_fd(format_, in.fd(), sealed.fd(), job_, &ring_, cuda, system_random(), pace),
+  ASSERT_EQ(slices::encrypt_with_journal(format_, in.fd(), sealed.fd(), job_, ring_, cuda, system_random(), pace),
             STOCKADE_ERROR_DEVICE);
   ASSERT_EQ(job_.fault.status, STOCKADE_ERROR_DEVICE);
   machine.runtime.clear_fault();
   in.seek(0);
   sealed.seek(0);
-  ASSERT_EQ(encrypt_fd(format_, in.fd(), sealed.fd(), job_, &ring_, serial, system_random(), pace), STOCKADE_OK);
+  ASSERT_EQ(slices::encrypt_with_journal(format_, in.fd(), sealed.fd(), job_, ring_, serial, system_random(), pace),
+            STOCKADE_OK);
   EXPECT_GE(job_.resumed_length, 4 * 64 * kib);
   sealed.seek(0);
   ASSERT_EQ(open(sealed.fd(), opened.fd(), serial), STOCKADE_OK);

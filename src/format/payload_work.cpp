@@ -1,9 +1,6 @@
 #include "format/payload_work.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 
 #include "format/chunks.h"
 
@@ -41,24 +38,6 @@ Status SealWork::transform(engine::FileRun& run, const engine::Worker& worker) {
   status = seal_span(worker, key_, *lane_key_, {first, run.data, run.length, run.last, run.out});
   if (status != STOCKADE_OK) return status;
   run.out_length = sealed_length(run.length, run.last);
-  return compare(run);
-}
-
-// Where a write was cut off, or never reached the storage, there may be zeros.
-Status SealWork::compare(const engine::FileRun& run) const {
-  const uint64_t offset = begin_ + chunk_offset(run.offset / chunk_bytes) - preamble_bytes;
-  if (offset >= end_) return STOCKADE_OK;
-  std::vector<uint8_t> before(std::min(run.out_length, end_ - offset));
-  for (uint64_t done = 0; done < before.size();) {
-    const ssize_t got = ::pread(out_fd_, before.data() + done, before.size() - done, static_cast<off_t>(offset + done));
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return STOCKADE_ERROR_IO;
-    if (got == 0) break;
-    done += static_cast<uint64_t>(got);
-  }
-  for (uint64_t i = 0; i < before.size(); ++i) {
-    if (before[i] != run.out[i] && before[i] != 0) return STOCKADE_ERROR_INPUT_CHANGED;
-  }
   return STOCKADE_OK;
 }
 

@@ -16,13 +16,6 @@ namespace stockade::format {
 class SealWork final : public engine::FileWork {
  public:
   explicit SealWork(const PayloadKey& key) : key_(key) {}
-  // Of a job that goes on: what is in the output already, from `begin` (where chunk 0 is) to `end`, was sealed under the
-  // same nonces. transform() then ends with INPUT_CHANGED rather than seal other plaintext under them.
-  void expect(int out_fd, uint64_t begin, uint64_t end) {
-    out_fd_ = out_fd;
-    begin_ = begin;
-    end_ = end;
-  }
   Status check(uint64_t length) override;
   engine::LaneUse lane_use() const override { return engine::LaneUse::worker; }
   void prepare_lanes() override { engine::make_lane_key(key_.gcm(), *lane_key_); }
@@ -30,12 +23,8 @@ class SealWork final : public engine::FileWork {
   Status finish(uint64_t, const uint8_t*, uint8_t*) override { return STOCKADE_OK; }
 
  private:
-  Status compare(const engine::FileRun& run) const;
-
   const PayloadKey& key_;
   Secret<engine::LaneKey> lane_key_;
-  int out_fd_ = -1;
-  uint64_t begin_ = 0, end_ = 0;
 };
 
 // What the two readers of chunks share: the chunks of a run, and the words for one that is bad.

@@ -77,7 +77,7 @@ class SealedSameBytes : public testing::Test {
     CountingRandom random(first_random);
     out.resize(0);
     out.seek(0);
-    EXPECT_EQ(format::encrypt_fd(format_, in_fd, out.fd(), job, &ring_, engine, random, {.run_chunks = run_chunks}),
+    EXPECT_EQ(format::encrypt_fd(format_, in_fd, out.fd(), job, engine, random, {.run_chunks = run_chunks}),
               STOCKADE_OK);
     EXPECT_EQ(job.out_length, out.size());
     return out.content();
@@ -134,9 +134,7 @@ TEST_F(SealedSameBytes, in_every_engine_and_every_cut) {
           in_sealed.seek(0);
           out.resize(0);
           out.seek(0);
-          CountingRandom none(0);
-          ASSERT_EQ(format::decrypt_fd(format_, in_sealed.fd(), out.fd(), job, &ring_, engine, none,
-                                       {.run_chunks = run_chunks}),
+          ASSERT_EQ(format::decrypt_fd(format_, in_sealed.fd(), out.fd(), job, engine, {.run_chunks = run_chunks}),
                     STOCKADE_OK);
           ASSERT_EQ(out.content(), text);
           in_sealed.seek(0);
@@ -179,8 +177,7 @@ TEST_F(SealedSameBytes, for_rsa_keys_in_every_engine_and_row) {
         in_sealed.seek(0);
         out.resize(0);
         out.seek(0);
-        CountingRandom none(0);
-        ASSERT_EQ(format::decrypt_fd(format_, in_sealed.fd(), out.fd(), job, &ring, engine, none), STOCKADE_OK);
+        ASSERT_EQ(format::decrypt_fd(format_, in_sealed.fd(), out.fd(), job, engine), STOCKADE_OK);
         ASSERT_EQ(out.content(), text);
         ASSERT_EQ(stream(STOCKADE_ENCRYPT, text, engine, cuts), sealed);
         ASSERT_EQ(stream(STOCKADE_DECRYPT, sealed, engine, cuts), text);
@@ -250,8 +247,7 @@ TEST_F(SealedSameBytes, through_pipes) {
         stockade_file_job job{};
         out.resize(0);
         out.seek(0);
-        CountingRandom none(0);
-        ASSERT_EQ(format::decrypt_fd(format_, pipe.fd(), out.fd(), job, &ring_, named.engine->wish, none), STOCKADE_OK);
+        ASSERT_EQ(format::decrypt_fd(format_, pipe.fd(), out.fd(), job, named.engine->wish), STOCKADE_OK);
         ASSERT_EQ(out.content(), text);
       }
     }
@@ -306,9 +302,7 @@ TEST_F(SealedSameBytes, with_armor_around_them) {
       stockade_file_job job{};
       out.resize(0);
       out.seek(0);
-      CountingRandom none(0);
-      ASSERT_EQ(format::decrypt_fd(format_, in_armored.fd(), out.fd(), job, &ring_, named.engine->wish, none),
-                STOCKADE_OK);
+      ASSERT_EQ(format::decrypt_fd(format_, in_armored.fd(), out.fd(), job, named.engine->wish), STOCKADE_OK);
       ASSERT_EQ(out.content(), text);
     }
     const std::string lines(armored.begin(), armored.end());

@@ -1,5 +1,5 @@
 // stockade_shared_: null pointers, values out of range, the statuses that are its own, and memory that runs out. What
-// the bytes are is tested in src/format/shared_job_test.cpp.
+// the bytes are is tested in src/slices/sliced_file_test.cpp.
 #include <gtest/gtest.h>
 
 #include <algorithm>

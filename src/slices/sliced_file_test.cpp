@@ -1,6 +1,6 @@
 // Shared jobs: whoever does which slices, in whatever order, the bytes are those of one process; and nothing that has
 // been changed meanwhile gets by.
-#include "format/shared_job.h"
+#include "slices/sliced_file.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -20,10 +20,11 @@
 #include "cross/sealed_oracle.h"
 #include "cross/temporary_file.h"
 #include "format/recipient_test.h"
-#include "format/shared_journal.h"
 
-namespace stockade::format {
+namespace stockade::slices {
 namespace {
+
+using namespace format;  // NOLINT(google-build-using-namespace): slices are made of what it has
 
 using tests::TemporaryFile;
 using Buffer = std::vector<uint8_t>;
@@ -68,9 +69,9 @@ void set_modified(const TemporaryFile& file, const struct timespec& time) {
   EXPECT_EQ(::futimens(file.fd(), times), 0);
 }
 
-class SharedJobs : public testing::Test {
+class SlicedFiles : public testing::Test {
  protected:
-  SharedJobs() : ring_(keys_of({1})) { format_.keyring = &ring_; }
+  SlicedFiles() : ring_(keys_of({1})) { format_.keyring = &ring_; }
 
   Buffer text(uint64_t length) { return random_.bytes(length); }
 
@@ -79,19 +80,19 @@ class SharedJobs : public testing::Test {
     const TemporaryFile in(plain), out;
     CountingSource random(seed);
     stockade_file_job job{};
-    EXPECT_EQ(encrypt_fd(format_, in.fd(), out.fd(), job, nullptr, threads, random), STOCKADE_OK);
+    EXPECT_EQ(encrypt_fd(format_, in.fd(), out.fd(), job, threads, random), STOCKADE_OK);
     return out.content();
   }
 
-  static SharedOptions options(stockade_shared_kind kind, int journal_fd = -1, uint64_t slice_bytes = slice) {
-    SharedOptions options;
+  static Options options(stockade_shared_kind kind, int journal_fd = -1, uint64_t slice_bytes = slice) {
+    Options options;
     options.kind = kind;
     options.slice_bytes = slice_bytes;
     options.journal_fd = journal_fd;
     return options;
   }
 
-  Status create(SharedJob& job, stockade_shared_kind kind, int in_fd, int out_fd, int journal_fd = -1,
+  Status create(SlicedFile& job, stockade_shared_kind kind, int in_fd, int out_fd, int journal_fd = -1,
                 uint64_t slice_bytes = slice, uint8_t seed = 9) {
     CountingSource random(seed);
     const Status status =
@@ -100,18 +101,19 @@ class SharedJobs : public testing::Test {
     return status;
   }
 
-  Status run(const SharedJob& job, const TemporaryFile& in, const TemporaryFile& out, std::vector<uint64_t> slices,
+  Status run(const SlicedFile& job, const TemporaryFile& in, const TemporaryFile& out, std::vector<uint64_t> slices,
              int journal_fd = -1, const engine::Engine& engine = serial) {
     return run(job, in.fd(), out.fd(), std::move(slices), journal_fd, engine);
   }
 
-  Status run(const SharedJob& job, int in_fd, int out_fd, std::vector<uint64_t> slices, int journal_fd = -1,
+  Status run(const SlicedFile& job, int in_fd, int out_fd, std::vector<uint64_t> slices, int journal_fd = -1,
              const engine::Engine& engine = serial) {
     List list{std::move(slices)};
     work_ = {};
     work_.in_fd = in_fd;
     work_.out_fd = out_fd;
     work_.journal_fd = journal_fd;
+    work_.accept_changed_input = accepts_ ? 1 : 0;
     work_.next = List::take;
     work_.next_context = &list;
     work_.damage = Damage::add;
@@ -122,21 +124,35 @@ class SharedJobs : public testing::Test {
     return status;
   }
 
-  static uint64_t count(const SharedJob& job) { return info(job).slices; }
-  static stockade_shared_info info(const SharedJob& job) {
+  Status read_back(const SlicedFile& job, const TemporaryFile& out, const TemporaryFile& journal,
+                   std::vector<uint64_t> slices, const engine::Engine& engine = serial) {
+    List list{std::move(slices)};
+    work_ = {};
+    work_.in_fd = -1;
+    work_.out_fd = out.fd();
+    work_.journal_fd = journal.fd();
+    work_.next = List::take;
+    work_.next_context = &list;
+    const Status status = job.read_back(work_, engine);
+    EXPECT_EQ(work_.fault.status, status);
+    return status;
+  }
+
+  static uint64_t count(const SlicedFile& job) { return info(job).slices; }
+  static stockade_shared_info info(const SlicedFile& job) {
     stockade_shared_info info;
     job.describe(info);
     return info;
   }
 
   // All slices, by some processes in random order, each with what it got of the terms.
-  void share(const SharedJob& job, const TemporaryFile& in, const TemporaryFile& out, uint64_t processes) {
+  void share(const SlicedFile& job, const TemporaryFile& in, const TemporaryFile& out, uint64_t processes) {
     std::vector<uint64_t> order = all(count(job));
     for (uint64_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random_.below(i)]);
     Buffer terms(STOCKADE_SHARED_TERMS_BYTES);
     job.export_terms(terms.data());
     for (uint64_t process = 0; process < processes; ++process) {
-      SharedJob other;
+      SlicedFile other;
       ASSERT_EQ(other.import_terms(terms.data()), STOCKADE_OK);
       const auto begin = order.begin() + static_cast<std::ptrdiff_t>(order.size() * process / processes);
       const auto end = order.begin() + static_cast<std::ptrdiff_t>(order.size() * (process + 1) / processes);
@@ -147,7 +163,7 @@ class SharedJobs : public testing::Test {
     }
   }
 
-  std::vector<uint64_t> missing(const SharedJob& job, const TemporaryFile& journal) {
+  std::vector<uint64_t> missing(const SlicedFile& job, const TemporaryFile& journal) {
     std::vector<uint64_t> slices;
     EXPECT_EQ(job.find_missing(journal.fd(), slices), STOCKADE_OK);
     return slices;
@@ -160,6 +176,7 @@ class SharedJobs : public testing::Test {
   stockade_shared_work work_{};
   std::vector<Damage> damages_;
   uint64_t in_length_ = 0, out_length_ = 0;
+  bool accepts_ = false;  // a changed input
 };
 
 // Where chunks, runs and slices end, also with the few bytes that the last run may be longer.
@@ -173,12 +190,12 @@ std::vector<uint64_t> lengths() {
   return lengths;
 }
 
-TEST_F(SharedJobs, have_the_bytes_of_one_process) {
+TEST_F(SlicedFiles, have_the_bytes_of_one_process) {
   for (const uint64_t length : lengths()) {
     SCOPED_TRACE(length);
     const Buffer plain = text(length), expected = sealed(plain);
     const TemporaryFile in(plain), out, back;
-    SharedJob making, opening, verifying;
+    SlicedFile making, opening, verifying;
     in_length_ = out_length_ = 0;
     ASSERT_EQ(create(making, STOCKADE_SHARED_ENCRYPT, in.fd(), out.fd()), STOCKADE_OK);
     EXPECT_EQ(count(making), length <= slice + 31 ? 1 : (length - 32) / slice + 1);
@@ -204,11 +221,11 @@ TEST_F(SharedJobs, have_the_bytes_of_one_process) {
   }
 }
 
-TEST_F(SharedJobs, are_cut_as_is_asked_for_or_as_suits_the_file) {
+TEST_F(SlicedFiles, are_cut_as_is_asked_for_or_as_suits_the_file) {
   const TemporaryFile out;
   const auto slices_of = [&](uint64_t length, uint32_t processes, uint64_t slice_bytes) {
-    SharedJob job;
-    SharedOptions wish = options(STOCKADE_SHARED_ENCRYPT, -1, slice_bytes);
+    SlicedFile job;
+    Options wish = options(STOCKADE_SHARED_ENCRYPT, -1, slice_bytes);
     wish.plain_length = length;
     wish.processes = processes;
     EXPECT_EQ(job.create(format_, -1, -1, wish, serial, system_random(), fault_), STOCKADE_OK);
@@ -216,23 +233,25 @@ TEST_F(SharedJobs, are_cut_as_is_asked_for_or_as_suits_the_file) {
   };
   constexpr uint64_t mib = 1024 * kib, gib = 1024 * mib;
   EXPECT_EQ(slices_of(0, 1, 0), std::pair(uint64_t{1}, slice));
-  EXPECT_EQ(slices_of(gib, 1, 0), std::pair(uint64_t{16}, 64 * mib));
-  EXPECT_EQ(slices_of(gib, 4, 0), std::pair(uint64_t{16}, 64 * mib));
-  EXPECT_EQ(slices_of(gib, 5, 0), std::pair(uint64_t{32}, 32 * mib));
+  EXPECT_EQ(slices_of(gib, 1, 0), std::pair(uint64_t{256}, 4 * mib));
+  EXPECT_EQ(slices_of(gib, 64, 0), std::pair(uint64_t{256}, 4 * mib));
+  EXPECT_EQ(slices_of(gib, 65, 0), std::pair(uint64_t{512}, 2 * mib));
   EXPECT_EQ(slices_of(mib, 1000, 0), std::pair(uint64_t{4}, slice));
-  EXPECT_EQ(slices_of(4096 * gib, 2, 0), std::pair(uint64_t{65536}, 64 * mib));
-  EXPECT_EQ(slices_of(4096 * gib + 33, 2, 0), std::pair(uint64_t{32769}, 128 * mib));
+  EXPECT_EQ(slices_of(1024 * gib, 2, 0), std::pair(uint64_t{1} << 18, 4 * mib));
+  EXPECT_EQ(slices_of(1024 * gib + 33, 2, 0), std::pair((uint64_t{1} << 17) + 1, 8 * mib));
+  EXPECT_EQ(slices_of(65536 * gib, 2, 0), std::pair(uint64_t{1} << 20, 64 * mib));
   EXPECT_EQ(slices_of(gib, 7, mib), std::pair(uint64_t{1024}, mib));
   // Whatever the length and however many take part, there are not too many.
   for (const uint32_t processes : {1U, 100000U, UINT32_MAX}) {
-    EXPECT_LE(slices_of((uint64_t{1} << 52) - 1, processes, 0).first, uint64_t{1} << 20);
+    EXPECT_EQ(slices_of((uint64_t{1} << 52) - 1, processes, 0), std::pair(uint64_t{1} << 26, 64 * mib));
+    EXPECT_LE(slices_of(uint64_t{1} << 40, processes, 0).first, uint64_t{1} << 19);
   }
 }
 
-TEST_F(SharedJobs, hand_on_their_terms_to_the_same_version_only) {
+TEST_F(SlicedFiles, hand_on_their_terms_to_the_same_version_only) {
   const Buffer plain = text(3 * slice);
   const TemporaryFile in(plain), out;
-  SharedJob job, other;
+  SlicedFile job, other;
   ASSERT_EQ(create(job, STOCKADE_SHARED_ENCRYPT, in.fd(), out.fd()), STOCKADE_OK);
   Buffer terms(STOCKADE_SHARED_TERMS_BYTES);
   job.export_terms(terms.data());
@@ -255,19 +274,19 @@ TEST_F(SharedJobs, hand_on_their_terms_to_the_same_version_only) {
   EXPECT_EQ(other.import_terms(Buffer(terms.size()).data()), STOCKADE_ERROR_MISMATCH);
 }
 
-TEST_F(SharedJobs, are_taken_up_from_the_journal) {
+TEST_F(SlicedFiles, are_taken_up_from_the_journal) {
   for (const bool sealing : {true, false}) {
     const Buffer plain = text(9 * slice + 77), expected = sealed(plain);
     const TemporaryFile in(sealing ? plain : expected), out, journal;
     {
-      SharedJob job;
+      SlicedFile job;
       const auto kind = sealing ? STOCKADE_SHARED_ENCRYPT : STOCKADE_SHARED_DECRYPT;
       ASSERT_EQ(create(job, kind, in.fd(), out.fd(), journal.fd()), STOCKADE_OK);
       EXPECT_EQ(missing(job, journal), all(10));
       ASSERT_EQ(run(job, in, out, {9, 2, 3}, journal.fd()), STOCKADE_OK);
       EXPECT_EQ(work_.slices, 3U);
     }
-    SharedJob later;
+    SlicedFile later;
     ASSERT_EQ(later.open_journal(journal.fd(), ring_, 0, fault_), STOCKADE_OK);
     EXPECT_EQ(info(later).has_journal, 1);
     EXPECT_EQ(missing(later, journal), (std::vector<uint64_t>{0, 1, 4, 5, 6, 7, 8}));
@@ -279,11 +298,11 @@ TEST_F(SharedJobs, are_taken_up_from_the_journal) {
   }
 }
 
-// docs/format.md, the plan file of parts, over OpenSSL's HMAC.
-TEST_F(SharedJobs, write_their_journal_as_the_document_says) {
+// docs/format.md, the journal of slices, over OpenSSL's HMAC.
+TEST_F(SlicedFiles, write_their_journal_as_the_document_says) {
   const Buffer plain = text(3 * slice + 40);
   const TemporaryFile in(plain), out, journal;
-  SharedJob job;
+  SlicedFile job;
   ASSERT_EQ(create(job, STOCKADE_SHARED_ENCRYPT, in.fd(), out.fd(), journal.fd()), STOCKADE_OK);
   ASSERT_EQ(run(job, in, out, {1, 3}, journal.fd()), STOCKADE_OK);
   struct stat input;
@@ -298,7 +317,7 @@ TEST_F(SharedJobs, write_their_journal_as_the_document_says) {
   };
   const Buffer file_key = draw(32), key_salt = draw(16), salt = draw(24);
   const Buffer id = draw(16);
-  const std::string label = "stockade/v1 plan";
+  const std::string label = "stockade/v2 journal";
   const Buffer plan_key = tests::oracle_hkdf_expand(file_key, Buffer(label.begin(), label.end()), 32);
   const auto mac = [&](const Buffer& message) {
     Buffer result(32);
@@ -313,7 +332,7 @@ TEST_F(SharedJobs, write_their_journal_as_the_document_says) {
     return bytes;
   };
 
-  const std::string name = "stockade plan v1\n";
+  const std::string name = "stockade journal v2\n";
   Buffer expected(name.begin(), name.end());
   expected.resize(24);
   const uint64_t header_length = info(job).beginning_length - preamble_bytes;
@@ -321,7 +340,7 @@ TEST_F(SharedJobs, write_their_journal_as_the_document_says) {
        {uint64_t{0}, header_length, uint64_t{plain.size()}, run_chunks, static_cast<uint64_t>(input.st_size),
         static_cast<uint64_t>(input.st_mtim.tv_sec), static_cast<uint64_t>(input.st_mtim.tv_nsec),
         static_cast<uint64_t>(input.st_ctim.tv_sec), static_cast<uint64_t>(input.st_ctim.tv_nsec),
-        static_cast<uint64_t>(input.st_ino)}) {
+        static_cast<uint64_t>(input.st_ino), static_cast<uint64_t>(input.st_dev)}) {
     append(expected, number(value));
   }
   Buffer machine;
@@ -338,111 +357,151 @@ TEST_F(SharedJobs, write_their_journal_as_the_document_says) {
   tests::read_exactly(out.fd(), header_length, preamble.data(), preamble.size());
   append(expected, preamble);
   append(expected, mac(expected));
-  for (uint64_t i = 0; i < 4; ++i) {
-    Buffer message = {'s', 'l', 'i', 'c', 'e'};
-    append(message, id);
-    append(message, salt);
-    append(message, number(i));
-    append(expected, i % 2 == 1 ? mac(message) : Buffer(32));
-  }
   const Buffer whole = journal.content();
-  ASSERT_GT(whole.size(), expected.size());
-  const Buffer found(whole.end() - static_cast<std::ptrdiff_t>(expected.size()), whole.end());
-  EXPECT_EQ(found, expected);
   // The header before it is one for the key of the output.
   Header header;
   uint64_t length = 0;
   FileKey opened;
   ASSERT_EQ(parse_header(whole, header, &length, fault_), STOCKADE_OK);
-  EXPECT_EQ(length + expected.size(), whole.size());
   ASSERT_EQ(unwrap_file_key(ring_, header, 0, opened.bytes, fault_), STOCKADE_OK);
   EXPECT_TRUE(std::equal(file_key.begin(), file_key.end(), opened.bytes));
+  // Zeros make the records lie at multiples of their length.
+  expected.resize((length + expected.size() + 63) / 64 * 64 - length);
+  const auto message = [&](const std::string& word, uint64_t i) {
+    Buffer made(word.begin(), word.end());
+    append(made, id);
+    append(made, salt);
+    append(made, number(i));
+    return made;
+  };
+  const Buffer file = sealed(plain);
+  for (uint64_t i = 0; i < 4; ++i) {
+    if (i % 2 == 0) {
+      expected.resize(expected.size() + 64);
+      continue;
+    }
+    Buffer digested = message("slice", i);
+    for (uint64_t chunk = i * run_chunks; chunk < (i + 1) * run_chunks; ++chunk) {
+      const uint64_t end = std::min<uint64_t>(header_length + chunk_offset(chunk + 1), file.size());
+      if (header_length + chunk_offset(chunk) >= file.size()) break;
+      digested.insert(digested.end(), file.begin() + static_cast<std::ptrdiff_t>(end - tag_bytes),
+                      file.begin() + static_cast<std::ptrdiff_t>(end));
+    }
+    const Buffer digest = mac(digested);
+    Buffer state = message("done", i);
+    append(state, digest);
+    append(expected, digest);
+    append(expected, mac(state));
+  }
+  ASSERT_EQ(length + expected.size(), whole.size());
+  const Buffer found(whole.end() - static_cast<std::ptrdiff_t>(expected.size()), whole.end());
+  EXPECT_EQ(found, expected);
 }
 
-TEST_F(SharedJobs, open_their_journal_with_its_keys_only) {
+TEST_F(SlicedFiles, open_their_journal_with_its_keys_only) {
   const TemporaryFile in(text(2 * slice)), out, journal;
   const Keyring own = keys_of({50}), passphrase = passphrase_of("correct");
-  SharedOptions wish = options(STOCKADE_SHARED_ENCRYPT, journal.fd());
+  Options wish = options(STOCKADE_SHARED_ENCRYPT, journal.fd());
   for (const Keyring* const ring : {&own, &passphrase}) {
-    SharedJob job, other;
+    SlicedFile job, other;
     wish.journal_keyring = ring;
     ASSERT_EQ(job.create(format_, in.fd(), out.fd(), wish, serial, system_random(), fault_), STOCKADE_OK);
     EXPECT_EQ(other.open_journal(journal.fd(), *ring, 0, fault_), STOCKADE_OK);
     // The key of the output is not that of the journal.
     EXPECT_EQ(other.open_journal(journal.fd(), ring_, 0, fault_), STOCKADE_ERROR_NO_IDENTITY);
   }
-  SharedJob other;
+  SlicedFile other;
   EXPECT_EQ(other.open_journal(journal.fd(), passphrase_of("wrong"), 0, fault_), STOCKADE_ERROR_PASSPHRASE);
   EXPECT_EQ(other.open_journal(journal.fd(), passphrase, 3, fault_), STOCKADE_ERROR_WORK_FACTOR);
   EXPECT_EQ(fault_.value, 4U);
 }
 
-TEST_F(SharedJobs, refuse_a_journal_with_any_byte_changed) {
+TEST_F(SlicedFiles, refuse_a_journal_with_any_byte_changed) {
   const Buffer plain = text(5 * slice);
   const TemporaryFile in(plain), out, journal;
-  SharedJob job;
+  SlicedFile job;
   ASSERT_EQ(create(job, STOCKADE_SHARED_ENCRYPT, in.fd(), out.fd(), journal.fd()), STOCKADE_OK);
   ASSERT_EQ(run(job, in, out, {0, 1, 3, 4}, journal.fd()), STOCKADE_OK);
   const Buffer whole = journal.content();
-  const uint64_t records = whole.size() - 5 * SliceRecords::record_bytes, terms = 24 + terms_record_bytes + 32;
+  const uint64_t records = whole.size() - 5 * Records::record_bytes, terms = 24 + terms_record_bytes + 32;
+  Header header;
+  uint64_t header_length = 0;
+  ASSERT_EQ(parse_header(whole, header, &header_length, fault_), STOCKADE_OK);
   for (uint64_t i = 0; i < whole.size(); ++i) {
     Buffer damaged = whole;
     damaged[i] ^= static_cast<uint8_t>(1 << random_.below(8));
     const TemporaryFile bad(damaged);
-    SharedJob other;
+    SlicedFile other;
     const Status status = other.open_journal(bad.fd(), ring_, 0, fault_);
+    if (i >= header_length + terms && i < records) continue;  // what only fills
     if (i < records) {
       ASSERT_NE(status, STOCKADE_OK) << i;
       // Who knows the terms already looks at what the journal says of them.
-      if (i < records - terms) continue;
+      if (i < header_length) continue;
       ASSERT_EQ(run(job, in, out, {0}, bad.fd()), STOCKADE_ERROR_JOURNAL) << i;
       continue;
     }
     ASSERT_EQ(status, STOCKADE_OK) << i;
-    const uint64_t hit = (i - records) / SliceRecords::record_bytes;
+    const uint64_t hit = (i - records) / Records::record_bytes;
     std::vector<uint64_t> expected = {2};
     if (hit != 2) expected.insert(hit < 2 ? expected.begin() : expected.end(), hit);
     ASSERT_EQ(missing(other, bad), expected) << i;
   }
 }
 
-TEST_F(SharedJobs, take_a_torn_record_for_none) {
+TEST_F(SlicedFiles, seal_no_slice_whose_record_was_lost) {
   const TemporaryFile in(text(4 * slice)), out, journal;
-  SharedJob job;
+  SlicedFile job;
   ASSERT_EQ(create(job, STOCKADE_SHARED_ENCRYPT, in.fd(), out.fd(), journal.fd()), STOCKADE_OK);
   ASSERT_EQ(run(job, in, out, all(4), journal.fd()), STOCKADE_OK);
   Buffer whole = journal.content();
-  for (uint64_t cut = 1; cut <= 4 * SliceRecords::record_bytes; cut += 5) {
+  for (uint64_t cut = 1; cut <= 4 * Records::record_bytes; cut += cut % 4 == 0 ? 12 : 1) {
     const TemporaryFile torn(whole);
     torn.resize(whole.size() - cut);
-    const uint64_t left = 4 - (cut + SliceRecords::record_bytes - 1) / SliceRecords::record_bytes;
+    const uint64_t left = 4 - (cut + Records::record_bytes - 1) / Records::record_bytes;
     const std::vector<uint64_t> slices = all(4);
     EXPECT_EQ(missing(job, torn),
               std::vector<uint64_t>(slices.begin() + static_cast<std::ptrdiff_t>(left), slices.end()));
-    ASSERT_EQ(run(job, in, out, missing(job, torn), torn.fd()), STOCKADE_OK);
+    // The output holds what no record is about, so it cannot be known what was sealed there.
+    const TemporaryFile kept(out.content());
+    EXPECT_EQ(run(job, in, kept, {left}, torn.fd()), STOCKADE_ERROR_JOURNAL);
+    EXPECT_EQ(work_.fault.chunk, left * run_chunks);
+    EXPECT_EQ(kept.content(), out.content());
+    // Where nothing was written, nothing was sealed.
+    Buffer blank = out.content();
+    std::fill(blank.begin() + static_cast<std::ptrdiff_t>(info(job).beginning_length + left * sealed_slice),
+              blank.end(), uint8_t{0});
+    const TemporaryFile partial(blank);
+    if (cut % Records::record_bytes != 0) {
+      // A part of a record is none that storage leaves, for it lies within one sector.
+      EXPECT_EQ(run(job, in, partial, {left}, torn.fd()), STOCKADE_ERROR_JOURNAL);
+      continue;
+    }
+    ASSERT_EQ(run(job, in, partial, missing(job, torn), torn.fd()), STOCKADE_OK);
+    EXPECT_EQ(partial.content(), out.content());
     EXPECT_EQ(torn.content(), whole);
   }
   // A record is that of one slice, and of one job.
-  const auto record = whole.end() - SliceRecords::record_bytes;
-  std::copy(record, whole.end(), record - SliceRecords::record_bytes);
+  const auto record = whole.end() - Records::record_bytes;
+  std::copy(record, whole.end(), record - Records::record_bytes);
   EXPECT_EQ(missing(job, TemporaryFile(whole)), std::vector<uint64_t>{2});
   // What ends before the terms is damaged; what has no header yet was never a job.
-  SharedJob other;
+  SlicedFile other;
   for (const uint64_t length : {0, 5, 100}) {
     const TemporaryFile torn(Buffer(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(length)));
     EXPECT_EQ(other.open_journal(torn.fd(), ring_, 0, fault_), STOCKADE_ERROR_TRUNCATED) << length;
   }
   EXPECT_EQ(other.open_journal(TemporaryFile(Buffer(2000)).fd(), ring_, 0, fault_), STOCKADE_ERROR_TRUNCATED);
   const TemporaryFile torn(whole);
-  torn.resize(whole.size() - 4 * SliceRecords::record_bytes - 1);
+  torn.resize(whole.size() - 4 * Records::record_bytes - 64);
   EXPECT_EQ(other.open_journal(torn.fd(), ring_, 0, fault_), STOCKADE_ERROR_JOURNAL);
   EXPECT_EQ(other.open_journal(TemporaryFile(text(3000)).fd(), ring_, 0, fault_), STOCKADE_ERROR_JOURNAL);
 }
 
-TEST_F(SharedJobs, keep_to_their_own_files) {
+TEST_F(SlicedFiles, keep_to_their_own_files) {
   const Buffer plain = text(3 * slice), file = sealed(plain);
   const TemporaryFile in(plain), out, journal, other_out, other_journal;
-  SharedJob job, other;
+  SlicedFile job, other;
   ASSERT_EQ(create(job, STOCKADE_SHARED_ENCRYPT, in.fd(), out.fd(), journal.fd()), STOCKADE_OK);
   ASSERT_EQ(create(other, STOCKADE_SHARED_ENCRYPT, in.fd(), other_out.fd(), other_journal.fd(), slice, 77),
             STOCKADE_OK);
@@ -453,42 +512,56 @@ TEST_F(SharedJobs, keep_to_their_own_files) {
   EXPECT_EQ(other_out.content(), sealed({}, 77).size() < other_out.size() ? other_out.content() : Buffer());
   // Two jobs that open one file have its key and salt in common, and no record.
   const TemporaryFile sealed_file(file), first_out, second_out, first_journal, second_journal;
-  SharedJob first, second;
+  SlicedFile first, second;
   ASSERT_EQ(create(first, STOCKADE_SHARED_DECRYPT, sealed_file.fd(), first_out.fd(), first_journal.fd()), STOCKADE_OK);
   ASSERT_EQ(create(second, STOCKADE_SHARED_DECRYPT, sealed_file.fd(), second_out.fd(), second_journal.fd(), slice, 77),
             STOCKADE_OK);
   ASSERT_EQ(run(first, sealed_file, first_out, all(3), first_journal.fd()), STOCKADE_OK);
   EXPECT_EQ(second.find_missing(first_journal.fd(), slices), STOCKADE_ERROR_JOURNAL);
   const Buffer done = first_journal.content();
-  const uint64_t records = 3 * SliceRecords::record_bytes, begin = done.size() - records;
+  const uint64_t records = 3 * Records::record_bytes, begin = done.size() - records;
   tests::write_exactly(second_journal.fd(), second_journal.size() - records, done.data() + begin, records);
   EXPECT_EQ(missing(second, second_journal), all(3));
 }
 
-TEST_F(SharedJobs, refuse_an_input_that_has_changed) {
+TEST_F(SlicedFiles, refuse_an_input_that_has_changed) {
   const Buffer plain = text(3 * slice);
   for (const bool elsewhere : {false, true}) {
     const TemporaryFile in(plain), copy(plain), out;
-    SharedJob made, job;
+    SlicedFile made, job;
     ASSERT_EQ(create(made, STOCKADE_SHARED_ENCRYPT, in.fd(), out.fd()), STOCKADE_OK);
     Buffer terms(STOCKADE_SHARED_TERMS_BYTES);
     made.export_terms(terms.data());
-    // The machine's id is the last of the input's identity: name, version, four numbers and six.
-    if (elsewhere) terms[24 + 24 + 32 + 48] ^= 1;
+    // The boot's id is the last of the input's identity: name, version, four numbers and seven. Device numbers, the last of
+    // these, mean nothing in another boot.
+    constexpr uint64_t boot_id = 24 + 24 + 32 + 56;
+    if (elsewhere) terms[boot_id] ^= 1;
+    terms[boot_id - 1] ^= 1;
     ASSERT_EQ(job.import_terms(terms.data()), STOCKADE_OK);
-    EXPECT_EQ(run(job, in, out, {0}), STOCKADE_OK);
+    EXPECT_EQ(run(job, in, out, {0}), elsewhere ? STOCKADE_OK : STOCKADE_ERROR_INPUT_CHANGED);
+    terms[boot_id - 1] ^= 1;
+    if (!elsewhere) {
+      ASSERT_EQ(job.import_terms(terms.data()), STOCKADE_OK);
+      EXPECT_EQ(run(job, in, out, {0}), STOCKADE_OK);
+    }
+    EXPECT_EQ(work_.fault.chunk, UINT64_MAX);
     struct timespec later = modified(in);
     later.tv_sec += 1;
     set_modified(copy, later);
     EXPECT_EQ(run(job, copy, out, {1}), STOCKADE_ERROR_INPUT_CHANGED);
-    // A copy with the same time is only good where inodes mean nothing.
+    // A copy with the same time is another file, on any machine; whoever knows better says so.
     set_modified(copy, modified(in));
-    EXPECT_EQ(run(job, copy, out, {1}), elsewhere ? STOCKADE_OK : STOCKADE_ERROR_INPUT_CHANGED);
+    EXPECT_EQ(run(job, copy, out, {1}), STOCKADE_ERROR_INPUT_CHANGED);
+    accepts_ = true;
+    EXPECT_EQ(run(job, copy, out, {2}), STOCKADE_OK);
+    copy.resize(plain.size() - 1);
+    EXPECT_EQ(run(job, copy, out, {1}), STOCKADE_ERROR_INPUT_CHANGED);
+    accepts_ = false;
     // The time of change alone, once the clock has gone on.
     ::usleep(50000);
     struct timespec time = modified(in);
     set_modified(in, time);
-    EXPECT_EQ(run(job, in, out, {1}), elsewhere ? STOCKADE_OK : STOCKADE_ERROR_INPUT_CHANGED);
+    EXPECT_EQ(run(job, in, out, {1}), STOCKADE_ERROR_INPUT_CHANGED);
     time.tv_nsec ^= 1;
     set_modified(in, time);
     EXPECT_EQ(run(job, in, out, {1}), STOCKADE_ERROR_INPUT_CHANGED);
@@ -500,9 +573,9 @@ TEST_F(SharedJobs, refuse_an_input_that_has_changed) {
 }
 
 // Between two slices, and while one is read: what was read of another file is not recorded.
-TEST_F(SharedJobs, notice_a_change_on_the_way) {
+TEST_F(SlicedFiles, notice_a_change_on_the_way) {
   const TemporaryFile in(text(4 * slice)), out, journal;
-  SharedJob job;
+  SlicedFile job;
   ASSERT_EQ(create(job, STOCKADE_SHARED_ENCRYPT, in.fd(), out.fd(), journal.fd()), STOCKADE_OK);
   struct Meddler {
     const TemporaryFile& in;
@@ -520,37 +593,132 @@ TEST_F(SharedJobs, notice_a_change_on_the_way) {
     if (self.asked == 3) set_modified(self.in, {1, 2});
     return 0;
   };
-  EXPECT_EQ(job.run(work_, serial), STOCKADE_ERROR_INPUT_CHANGED);
+  EXPECT_EQ(job.run(work_, serial, {.progress_interval = 0}), STOCKADE_ERROR_INPUT_CHANGED);
   EXPECT_EQ(work_.slices, 2U);
   EXPECT_EQ(missing(job, journal), (std::vector<uint64_t>{2, 3}));
 }
 
-TEST_F(SharedJobs, seal_no_other_plaintext_under_the_nonces_of_an_earlier_attempt) {
-  const Buffer plain = text(2 * 4 * slice);
-  Buffer changed = plain;
-  changed[5 * slice] ^= 1;
-  const TemporaryFile in(plain), out;
-  SharedJob job;
-  ASSERT_EQ(create(job, STOCKADE_SHARED_ENCRYPT, in.fd(), out.fd(), -1, 4 * slice), STOCKADE_OK);
-  // The attempt at slice 1 came to its second run.
-  const Buffer whole = sealed(plain);
-  const uint64_t begin = info(job).beginning_length + 5 * sealed_slice;
-  tests::write_exactly(out.fd(), begin, whole.data() + begin, sealed_slice);
-  const struct timespec time = modified(in);
-  const TemporaryFile other(changed);
-  set_modified(other, time);
-  Buffer terms(STOCKADE_SHARED_TERMS_BYTES);
-  job.export_terms(terms.data());
-  terms[24 + 24 + 32 + 48] ^= 1;
-  SharedJob elsewhere;
-  ASSERT_EQ(elsewhere.import_terms(terms.data()), STOCKADE_OK);
-  EXPECT_EQ(run(elsewhere, other, out, {1}), STOCKADE_ERROR_INPUT_CHANGED);
-  // The right one goes on.
-  EXPECT_EQ(run(job, in, out, {1, 0}), STOCKADE_OK);
-  EXPECT_EQ(out.content(), whole);
+// Writes zeros where a slice belongs, as storage does that has lost what was written.
+void lose_slice(const TemporaryFile& out, const stockade_shared_info& info, uint64_t number) {
+  const Buffer zeros(sealed_slice);
+  tests::write_exactly(out.fd(), info.beginning_length + number * sealed_slice, zeros.data(), zeros.size());
 }
 
-TEST_F(SharedJobs, report_damage_as_one_process_does) {
+// Whatever storage loses, a slice that was begun is sealed with the same plaintext or not at all.
+TEST_F(SlicedFiles, seal_no_other_plaintext_once_a_slice_was_begun) {
+  const Buffer plain = text(4 * slice), expected = sealed(plain);
+  Buffer changed = plain;
+  changed[slice + 70000] ^= 1;
+  const TemporaryFile in(plain), other(changed), out, journal;
+  SlicedFile job;
+  ASSERT_EQ(create(job, STOCKADE_SHARED_ENCRYPT, in.fd(), out.fd(), journal.fd()), STOCKADE_OK);
+  ASSERT_EQ(run(job, in, out, {0, 1, 2}, journal.fd()), STOCKADE_OK);
+  lose_slice(out, info(job), 1);
+  const Buffer before = out.content(), records = journal.content();
+  accepts_ = true;
+  EXPECT_EQ(run(job, other, out, {1}, journal.fd()), STOCKADE_ERROR_INPUT_CHANGED);
+  EXPECT_EQ(work_.fault.chunk, run_chunks);
+  EXPECT_EQ(out.content(), before);
+  EXPECT_EQ(journal.content(), records);
+  // Others have not changed, and what was never begun may be anything.
+  EXPECT_EQ(run(job, other, out, {0, 2, 3}, journal.fd()), STOCKADE_OK);
+  EXPECT_EQ(run(job, in, out, {1}, journal.fd()), STOCKADE_OK);
+  EXPECT_EQ(out.content(), expected);
+}
+
+TEST_F(SlicedFiles, seal_nothing_where_a_record_was_altered) {
+  const Buffer plain = text(3 * slice);
+  const TemporaryFile in(plain), out, journal;
+  SlicedFile job;
+  ASSERT_EQ(create(job, STOCKADE_SHARED_ENCRYPT, in.fd(), out.fd(), journal.fd()), STOCKADE_OK);
+  ASSERT_EQ(run(job, in, out, all(3), journal.fd()), STOCKADE_OK);
+  lose_slice(out, info(job), 1);
+  const uint64_t record = journal.size() - 2 * Records::record_bytes;
+  for (const uint64_t place : {uint64_t{0}, uint64_t{31}, uint64_t{32}, uint64_t{63}}) {
+    Buffer altered = journal.content();
+    altered[record + place] ^= 0x40;
+    const TemporaryFile bad(altered);
+    EXPECT_EQ(run(job, in, out, {1}, bad.fd()), STOCKADE_ERROR_JOURNAL);
+    EXPECT_EQ(work_.fault.chunk, run_chunks);
+    EXPECT_EQ(bad.content(), altered);
+  }
+  // The record of another slice is none of this one.
+  Buffer altered = journal.content();
+  std::copy_n(altered.begin() + static_cast<std::ptrdiff_t>(record - 64), 64,
+              altered.begin() + static_cast<std::ptrdiff_t>(record));
+  EXPECT_EQ(run(job, in, out, {1}, TemporaryFile(altered).fd()), STOCKADE_ERROR_JOURNAL);
+}
+
+// Without a journal the job itself remembers; another process finds the output written and stays away.
+TEST_F(SlicedFiles, seal_no_other_plaintext_without_a_journal) {
+  const Buffer plain = text(3 * slice), expected = sealed(plain);
+  Buffer changed = plain;
+  changed[2 * slice] ^= 1;
+  const TemporaryFile in(plain), other(changed), out;
+  SlicedFile job, elsewhere;
+  ASSERT_EQ(create(job, STOCKADE_SHARED_ENCRYPT, in.fd(), out.fd()), STOCKADE_OK);
+  ASSERT_EQ(run(job, in, out, all(3)), STOCKADE_OK);
+  accepts_ = true;
+  lose_slice(out, info(job), 2);
+  EXPECT_EQ(run(job, other, out, {2}), STOCKADE_ERROR_INPUT_CHANGED);
+  EXPECT_EQ(run(job, in, out, {2}), STOCKADE_OK);
+  EXPECT_EQ(out.content(), expected);
+  Buffer terms(STOCKADE_SHARED_TERMS_BYTES);
+  job.export_terms(terms.data());
+  ASSERT_EQ(elsewhere.import_terms(terms.data()), STOCKADE_OK);
+  EXPECT_EQ(run(elsewhere, other, out, {2}), STOCKADE_ERROR_JOURNAL);
+  EXPECT_EQ(out.content(), expected);
+}
+
+// Output that was altered between two runs is noticed, wherever it was, and made again.
+TEST_F(SlicedFiles, read_back_what_was_done) {
+  const Buffer plain = text(5 * slice + 100), file = sealed(plain);
+  for (const bool sealing : {true, false}) {
+    const Buffer& right = sealing ? file : plain;
+    const TemporaryFile in(sealing ? plain : file), out, journal;
+    SlicedFile job;
+    const auto kind = sealing ? STOCKADE_SHARED_ENCRYPT : STOCKADE_SHARED_DECRYPT;
+    ASSERT_EQ(create(job, kind, in.fd(), out.fd(), journal.fd()), STOCKADE_OK);
+    ASSERT_EQ(run(job, in, out, all(6), journal.fd(), threads), STOCKADE_OK);
+    ASSERT_EQ(out.content(), right);
+    const uint64_t begin = sealing ? info(job).beginning_length : 0, each = sealing ? sealed_slice : slice;
+    for (uint64_t i = 0; i < 40; ++i) {
+      const uint64_t first = random_.below(6), last = random_.between(first, 5);
+      const uint64_t from = std::min<uint64_t>(begin + first * each + random_.below(each), right.size() - 1);
+      const uint64_t to =
+          last == first ? from : std::min<uint64_t>(begin + last * each + random_.below(each), right.size() - 1);
+      Buffer damaged = right;
+      for (uint64_t at = from; at <= to; at += 1000) damaged[at] ^= 0x20;
+      const uint64_t hit_first = (from - begin) / each,
+                     hit_last = std::min<uint64_t>((from + (to - from) / 1000 * 1000 - begin) / each, 5);
+      const TemporaryFile bad(damaged), noted(journal.content());
+      std::vector<uint64_t> expected;
+      for (uint64_t s = std::min<uint64_t>(hit_first, 5); s <= hit_last; ++s) expected.push_back(s);
+      ASSERT_EQ(read_back(job, bad, noted, all(6), i % 2 == 0 ? serial : threads), STOCKADE_ERROR_CHUNK);
+      EXPECT_EQ(work_.fault.chunk, expected.front() * run_chunks);
+      EXPECT_EQ(work_.slices, 6 - expected.size());
+      EXPECT_EQ(missing(job, noted), expected);
+      // A second look finds that they are not done.
+      EXPECT_EQ(read_back(job, bad, noted, {expected.front()}), STOCKADE_ERROR_INCOMPLETE);
+      // Without that, they are found by whoever goes on.
+      const TemporaryFile still(journal.content());
+      ASSERT_EQ(run(job, in, bad, all(6), i % 2 == 0 ? noted.fd() : still.fd(), threads), STOCKADE_OK);
+      EXPECT_EQ(work_.slices, 6U);
+      ASSERT_EQ(bad.content(), right);
+    }
+    // What is cut off is not there either.
+    const TemporaryFile cut(right), noted(journal.content());
+    cut.resize(begin + 3 * each + 5);
+    ASSERT_EQ(read_back(job, cut, noted, all(6)), STOCKADE_ERROR_CHUNK);
+    EXPECT_EQ(missing(job, noted), (std::vector<uint64_t>{3, 4, 5}));
+    ASSERT_EQ(run(job, in, cut, all(6), noted.fd()), STOCKADE_OK);
+    EXPECT_EQ(cut.content(), right);
+    EXPECT_EQ(read_back(job, cut, noted, all(6)), STOCKADE_OK);
+    EXPECT_EQ(work_.out_length, right.size() - begin);
+  }
+}
+
+TEST_F(SlicedFiles, report_damage_as_one_process_does) {
   const Buffer plain = text(6 * slice + 100), file = sealed(plain);
   const uint64_t header = file.size() - preamble_bytes - sealed_length(plain.size(), true);
   for (uint64_t i = 0; i < 20; ++i) {
@@ -568,7 +736,7 @@ TEST_F(SharedJobs, report_damage_as_one_process_does) {
     plain_job.damage = Damage::add;
     plain_job.damage_context = &expected;
     ASSERT_EQ(verify_fd(format_, in.fd(), plain_job, serial), STOCKADE_ERROR_CHUNK);
-    SharedJob verifying, opening;
+    SlicedFile verifying, opening;
     ASSERT_EQ(create(verifying, STOCKADE_SHARED_VERIFY, in.fd(), -1), STOCKADE_OK);
     std::vector<uint64_t> order = all(count(verifying));
     std::reverse(order.begin(), order.end());
@@ -606,14 +774,14 @@ TEST_F(SharedJobs, report_damage_as_one_process_does) {
   }
 }
 
-TEST_F(SharedJobs, refuse_a_file_that_was_cut_or_added_to) {
+TEST_F(SlicedFiles, refuse_a_file_that_was_cut_or_added_to) {
   const Buffer file = sealed(text(3 * slice + 5));
   const TemporaryFile out;
-  SharedJob job;
+  SlicedFile job;
   const auto status_of = [&](const Buffer& changed, stockade_shared_kind kind) {
     const TemporaryFile in(changed);
     stockade_file_job one{};
-    const Status expected = decrypt_fd(format_, in.fd(), TemporaryFile().fd(), one, nullptr, serial, system_random());
+    const Status expected = decrypt_fd(format_, in.fd(), TemporaryFile().fd(), one, serial);
     const Status status = create(job, kind, in.fd(), out.fd());
     if (kind == STOCKADE_SHARED_DECRYPT) {
       EXPECT_EQ(status, expected);
@@ -646,10 +814,10 @@ TEST_F(SharedJobs, refuse_a_file_that_was_cut_or_added_to) {
   }
 }
 
-TEST_F(SharedJobs, check_the_output_before_it_gets_its_name) {
+TEST_F(SlicedFiles, check_the_output_before_it_gets_its_name) {
   const Buffer plain = text(4 * slice);
   const TemporaryFile in(plain), out, journal;
-  SharedJob job;
+  SlicedFile job;
   ASSERT_EQ(create(job, STOCKADE_SHARED_ENCRYPT, in.fd(), out.fd(), journal.fd()), STOCKADE_OK);
   ASSERT_EQ(run(job, in, out, all(4), journal.fd()), STOCKADE_OK);
   const Buffer whole = out.content(), records = journal.content();
@@ -683,10 +851,10 @@ TEST_F(SharedJobs, check_the_output_before_it_gets_its_name) {
   EXPECT_EQ(job.check(out.fd(), -1, fault_), STOCKADE_ERROR_JOURNAL);
 }
 
-TEST_F(SharedJobs, record_what_is_done_when_they_are_stopped) {
+TEST_F(SlicedFiles, record_what_is_done_when_they_are_stopped) {
   const Buffer plain = text(8 * slice);
   const TemporaryFile in(plain), out, journal;
-  SharedJob job;
+  SlicedFile job;
   ASSERT_EQ(create(job, STOCKADE_SHARED_ENCRYPT, in.fd(), out.fd(), journal.fd()), STOCKADE_OK);
   struct Patience {
     uint64_t bytes, last = 0;
@@ -720,10 +888,10 @@ TEST_F(SharedJobs, record_what_is_done_when_they_are_stopped) {
   EXPECT_EQ(out.content(), sealed(plain));
 }
 
-TEST_F(SharedJobs, refuse_what_cannot_be) {
+TEST_F(SlicedFiles, refuse_what_cannot_be) {
   const Buffer plain = text(2 * slice);
   const TemporaryFile in(plain), out, journal, sealed_file(sealed(plain));
-  SharedJob job;
+  SlicedFile job;
   int pipe[2];
   ASSERT_EQ(::pipe(pipe), 0);
   const int append = out.reopen(O_RDWR | O_APPEND), write_only = out.reopen(O_WRONLY), read_only = out.reopen(O_RDONLY);
@@ -780,13 +948,13 @@ TEST_F(SharedJobs, refuse_what_cannot_be) {
   for (const int fd : {append, write_only, read_only, proc, pipe[0], pipe[1]}) ::close(fd);
 }
 
-TEST_F(SharedJobs, seal_and_open_pieces_in_memory) {
+TEST_F(SlicedFiles, seal_and_open_pieces_in_memory) {
   for (const uint64_t length : {uint64_t{0}, uint64_t{1}, chunk_bytes, chunk_bytes + 1, 40 * chunk_bytes, 700001UL}) {
     const Buffer plain = text(length), expected = sealed(plain);
     const TemporaryFile out;
-    SharedOptions wish = options(STOCKADE_SHARED_ENCRYPT);
+    Options wish = options(STOCKADE_SHARED_ENCRYPT);
     wish.plain_length = length;
-    SharedJob job, opening;
+    SlicedFile job, opening;
     CountingSource random(9);
     ASSERT_EQ(job.create(format_, -1, out.fd(), wish, serial, random, fault_), STOCKADE_OK);
     EXPECT_EQ(info(job).file_length, expected.size());
@@ -836,13 +1004,13 @@ TEST_F(SharedJobs, seal_and_open_pieces_in_memory) {
 }
 
 // Each with descriptors of its own, as processes have; some slices are done by two of them at once.
-TEST_F(SharedJobs, go_side_by_side) {
+TEST_F(SlicedFiles, go_side_by_side) {
   const Buffer plain = text(40 * slice + 1), expected = sealed(plain);
   const TemporaryFile in(plain), out, journal, back, back_journal;
   for (const bool sealing : {true, false}) {
     const TemporaryFile &from = sealing ? in : out, &to = sealing ? out : back;
     const TemporaryFile& records = sealing ? journal : back_journal;
-    SharedJob job;
+    SlicedFile job;
     ASSERT_EQ(
         create(job, sealing ? STOCKADE_SHARED_ENCRYPT : STOCKADE_SHARED_DECRYPT, from.fd(), to.fd(), records.fd()),
         STOCKADE_OK);
@@ -851,7 +1019,7 @@ TEST_F(SharedJobs, go_side_by_side) {
     for (uint64_t process = 0; process < 4; ++process) {
       const uint64_t first = process * 10, last = std::min<uint64_t>(first + 13, count(job));
       processes.emplace_back([&, first, last] {
-        SharedJob own;
+        SlicedFile own;
         stockade_fault fault;
         const int fds[] = {from.reopen(O_RDONLY), to.reopen(O_RDWR), records.reopen(O_RDWR)};
         if (own.open_journal(fds[2], ring_, 0, fault) != STOCKADE_OK) ++failed;
@@ -877,4 +1045,4 @@ TEST_F(SharedJobs, go_side_by_side) {
 }
 
 }  // namespace
-}  // namespace stockade::format
+}  // namespace stockade::slices

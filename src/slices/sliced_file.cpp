@@ -1,4 +1,4 @@
-#include "format/shared_job.h"
+#include "slices/sliced_file.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -8,13 +8,14 @@
 
 #include "format/at_offset.h"
 #include "format/chunks.h"
-#include "format/shared_journal.h"
-#include "format/shared_run.h"
 
-namespace stockade::format {
+namespace stockade::slices {
+
+using namespace format;  // NOLINT(google-build-using-namespace): slices are made of what it has
+
 namespace {
 
-Status check_options(const FileFormat& format, int in_fd, const SharedOptions& options) {
+Status check_options(const FileFormat& format, int in_fd, const Options& options) {
   const bool sealing = options.kind == STOCKADE_SHARED_ENCRYPT;
   const Status status = check_format(format, sealing ? STOCKADE_ENCRYPT : STOCKADE_DECRYPT);
   if (status != STOCKADE_OK) return status;
@@ -38,22 +39,31 @@ Status open_input(FileInput& input) {
   return status == STOCKADE_ERROR_INPUT_CHANGED ? STOCKADE_OK : status;
 }
 
-// Begins the output and, once it is on storage, the journal.
-Status write_files(const SharedTerms& terms, int out_fd, int journal_fd, Bytes lead, Bytes journal) {
+// Cuts a file to nothing, also on storage.
+bool clear_file(int fd) {
+  struct stat found;
+  if (::fstat(fd, &found) != 0) return false;
+  return found.st_size == 0 || (::ftruncate(fd, 0) == 0 && sync_data(fd) == STOCKADE_OK);
+}
+
+// Begins the output and, once that is on storage, the journal. Whatever stood in either before belongs to another key.
+Status write_files(const Terms& terms, int out_fd, const Options& options, Bytes lead, Bytes journal) {
+  // The journal of another job must not be found beside this one's output.
+  if (!journal.empty() && !clear_file(options.journal_fd)) return STOCKADE_ERROR_IO;
   if (out_fd >= 0) {
-    const uint64_t length = terms.seals() ? terms.file_length() : terms.plain_length();
     if (::ftruncate(out_fd, 0) != 0) return STOCKADE_ERROR_IO;
     const Status status = write_at(out_fd, 0, lead.data(), lead.size());
     if (status != STOCKADE_OK) return status;
-    if (::ftruncate(out_fd, static_cast<off_t>(length)) != 0) return STOCKADE_ERROR_IO;
+    const auto length = static_cast<off_t>(terms.output_length());
+    if (options.extends_output && ::ftruncate(out_fd, length) != 0) return STOCKADE_ERROR_IO;
   }
   if (journal.empty()) return STOCKADE_OK;
   const Status status = out_fd >= 0 ? sync_data(out_fd) : STOCKADE_OK;
-  return status == STOCKADE_OK ? write_journal(journal_fd, terms, journal) : status;
+  return status == STOCKADE_OK ? write_journal(options.journal_fd, terms, journal) : status;
 }
 
 // The journal of a new job, if it is to have one, and its id.
-Status prepare(const FileFormat& format, const SharedOptions& options, RandomSource& random, SharedTerms& terms,
+Status prepare(const FileFormat& format, const Options& options, RandomSource& random, Terms& terms,
                std::vector<uint8_t>& journal) {
   Status status = random.fill(terms.id, sizeof terms.id);
   if (status == STOCKADE_OK && options.journal_fd > 0) {
@@ -65,7 +75,7 @@ Status prepare(const FileFormat& format, const SharedOptions& options, RandomSou
 
 }  // namespace
 
-void SharedJob::adopt(const Beginning& beginning) {
+void SlicedFile::adopt(const Beginning& beginning) {
   terms_->cipher = beginning.cipher;
   terms_->header_length = beginning.header_length;
   std::memcpy(terms_->preamble, beginning.key->preamble, preamble_bytes);
@@ -73,8 +83,11 @@ void SharedJob::adopt(const Beginning& beginning) {
   *key_ = *beginning.key;
 }
 
+// The records of a job without a journal, once its terms are known.
+Status SlicedFile::begin_memory() { return memory_.open(-1, *terms_); }
+
 // The payload's key from the terms. MISMATCH if they do not belong together.
-Status SharedJob::derive() {
+Status SlicedFile::derive() {
   Beginning beginning;
   beginning.cipher = terms_->cipher;
   std::memcpy(*beginning.file_key, terms_->file_key, file_key_bytes);
@@ -84,8 +97,8 @@ Status SharedJob::derive() {
   return equal_constant_time(key_->preamble, terms_->preamble, preamble_bytes) ? STOCKADE_OK : STOCKADE_ERROR_MISMATCH;
 }
 
-Status SharedJob::create_sealing(const FileFormat& format, int in_fd, int out_fd, const SharedOptions& options,
-                                 RandomSource& random) {
+Status SlicedFile::create_sealing(const FileFormat& format, int in_fd, int out_fd, const Options& options,
+                                  RandomSource& random) {
   FileInput input(in_fd, nullptr, nullptr);
   Status status = in_fd >= 0 ? open_input(input) : STOCKADE_OK;
   if (status == STOCKADE_OK) status = check_files(in_fd, out_fd, options.journal_fd);
@@ -101,11 +114,11 @@ Status SharedJob::create_sealing(const FileFormat& format, int in_fd, int out_fd
   if (status != STOCKADE_OK) return status;
   adopt(beginning);
   status = prepare(format, options, random, *terms_, journal);
-  return status == STOCKADE_OK ? write_files(*terms_, out_fd, options.journal_fd, lead, journal) : status;
+  return status == STOCKADE_OK ? write_files(*terms_, out_fd, options, lead, journal) : status;
 }
 
-Status SharedJob::create_opening(const FileFormat& format, int in_fd, int out_fd, const SharedOptions& options,
-                                 const engine::Engine& engine, RandomSource& random, stockade_fault& fault) {
+Status SlicedFile::create_opening(const FileFormat& format, int in_fd, int out_fd, const Options& options,
+                                  const engine::Engine& engine, RandomSource& random, stockade_fault& fault) {
   FileInput input(in_fd, nullptr, nullptr);
   Status status = open_input(input);
   if (status == STOCKADE_OK) {
@@ -134,11 +147,11 @@ Status SharedJob::create_opening(const FileFormat& format, int in_fd, int out_fd
   status = choose_slices(options.slice_bytes, options.processes, *terms_);
   if (status == STOCKADE_OK) status = prepare(format, options, random, *terms_, journal);
   if (status != STOCKADE_OK || options.kind == STOCKADE_SHARED_VERIFY) return status;
-  return write_files(*terms_, out_fd, options.journal_fd, {}, journal);
+  return write_files(*terms_, out_fd, options, {}, journal);
 }
 
-Status SharedJob::create(const FileFormat& format, int in_fd, int out_fd, const SharedOptions& options,
-                         const engine::Engine& engine, RandomSource& random, stockade_fault& fault) {
+Status SlicedFile::create(const FileFormat& format, int in_fd, int out_fd, const Options& options,
+                          const engine::Engine& engine, RandomSource& random, stockade_fault& fault) {
   fault = make_fault(STOCKADE_OK);
   terms_->kind = options.kind;
   Status status = check_options(format, in_fd, options);
@@ -147,12 +160,13 @@ Status SharedJob::create(const FileFormat& format, int in_fd, int out_fd, const 
                  ? create_sealing(format, in_fd, out_fd, options, random)
                  : create_opening(format, in_fd, out_fd, options, engine, random, fault);
   }
+  if (status == STOCKADE_OK) status = begin_memory();
   if (status != fault.status) fault = make_fault(status);
   return status;
 }
 
-Status SharedJob::open_journal(int journal_fd, const Keyring& keyring, uint32_t max_work_factor,
-                               stockade_fault& fault) {
+Status SlicedFile::open_journal(int journal_fd, const Keyring& keyring, uint32_t max_work_factor,
+                                stockade_fault& fault) {
   fault = make_fault(STOCKADE_OK);
   struct stat found;
   Status status = ::fstat(journal_fd, &found) == 0 ? STOCKADE_OK : STOCKADE_ERROR_IO;
@@ -160,17 +174,19 @@ Status SharedJob::open_journal(int journal_fd, const Keyring& keyring, uint32_t 
   if (status == STOCKADE_OK) status = read_journal(journal_fd, keyring, max_work_factor, *terms_, fault);
   if (status == STOCKADE_OK) status = derive();
   if (status == STOCKADE_ERROR_MISMATCH) status = STOCKADE_ERROR_JOURNAL;
+  if (status == STOCKADE_OK) status = begin_memory();
   if (status != fault.status) fault = make_fault(status);
   return status;
 }
 
-Status SharedJob::import_terms(const uint8_t terms[STOCKADE_SHARED_TERMS_BYTES]) {
-  const Status status = read_terms(terms, *terms_);
-  return status == STOCKADE_OK ? derive() : status;
+Status SlicedFile::import_terms(const uint8_t terms[STOCKADE_SHARED_TERMS_BYTES]) {
+  Status status = read_terms(terms, *terms_);
+  if (status == STOCKADE_OK) status = derive();
+  return status == STOCKADE_OK ? begin_memory() : status;
 }
 
-void SharedJob::describe(stockade_shared_info& info) const {
-  const SharedTerms& terms = *terms_;
+void SlicedFile::describe(stockade_shared_info& info) const {
+  const Terms& terms = *terms_;
   info = {};
   info.kind = terms.kind;
   info.cipher = terms.cipher;
@@ -183,41 +199,36 @@ void SharedJob::describe(stockade_shared_info& info) const {
   info.file_length = terms.file_length();
 }
 
-Status SharedJob::run(stockade_shared_work& work, const engine::Engine& engine, const JobPace& pace) const {
+Status SlicedFile::work(stockade_shared_work& work, const engine::Engine& engine, const JobPace& pace, Purpose purpose,
+                        uint64_t* resumed) const {
   work.slices = work.in_length = work.out_length = 0;
   work.fault = make_fault(STOCKADE_OK);
-  SharedRun run(*terms_, *key_, work, engine, pace);
+  Run run(*terms_, *key_, memory_, work, engine, pace, purpose);
   const Status status = run.run();
   if (status != work.fault.status) work.fault = make_fault(status);
+  if (resumed != nullptr) *resumed = run.resumed_bytes();
   return status;
 }
 
-Status SharedJob::find_missing(int journal_fd, std::vector<uint64_t>& slices) const {
+Status SlicedFile::run(stockade_shared_work& shared, const engine::Engine& engine, const JobPace& pace,
+                       uint64_t* resumed) const {
+  return work(shared, engine, pace, Purpose::make, resumed);
+}
+
+Status SlicedFile::read_back(stockade_shared_work& shared, const engine::Engine& engine, const JobPace& pace) const {
+  return work(shared, engine, pace, Purpose::read_back, nullptr);
+}
+
+Status SlicedFile::find_missing(int journal_fd, std::vector<uint64_t>& slices) const {
   if (terms_->journal_header_length == 0) return STOCKADE_ERROR_MODE;
-  SliceRecords records;
+  Records records;
   const Status status = records.open(journal_fd, *terms_);
   return status == STOCKADE_OK ? records.find_missing(slices) : status;
 }
 
-// That what the output begins with is what the job has written there.
-Status SharedJob::check_beginning(int out_fd) const {
-  std::vector<uint8_t> bytes(terms_->beginning_length());
-  uint64_t got;
-  const Status status = read_at(out_fd, 0, bytes.data(), bytes.size(), &got);
-  if (status != STOCKADE_OK) return status;
-  Header header;
-  Beginning beginning;
-  stockade_fault fault;
-  const Status opened = open_beginning_with(terms_->file_key, bytes, header, beginning, fault);
-  if (opened == STOCKADE_ERROR_MEMORY || opened == STOCKADE_ERROR_LIBRARY) return opened;
-  const bool same = opened == STOCKADE_OK && beginning.length() == bytes.size() &&
-                    std::memcmp(beginning.key->preamble, terms_->preamble, preamble_bytes) == 0;
-  return same ? STOCKADE_OK : STOCKADE_ERROR_JOURNAL;
-}
-
 // Opens the first and the last chunk of each slice: where processes have written side by side, on several machines, one
 // may have undone what its neighbour wrote into a page of the file that they share.
-Status SharedJob::check_borders(int out_fd, std::vector<uint64_t>& damaged, stockade_fault& fault) const {
+Status SlicedFile::check_borders(int out_fd, std::vector<uint64_t>& damaged, stockade_fault& fault) const {
   const uint64_t chunks = chunk_count(terms_->file_length() - terms_->header_length);
   std::vector<uint8_t> sealed(sealed_chunk_bytes);
   for (uint64_t slice = 0; slice < terms_->slices(); ++slice) {
@@ -238,12 +249,12 @@ Status SharedJob::check_borders(int out_fd, std::vector<uint64_t>& damaged, stoc
   return STOCKADE_OK;
 }
 
-Status SharedJob::check(int out_fd, int journal_fd, stockade_fault& fault) const {
+Status SlicedFile::check(int out_fd, int journal_fd, stockade_fault& fault) const {
   const auto end = [&](Status status) {
     fault = make_fault(status);
     return status;
   };
-  const SharedTerms& terms = *terms_;
+  const Terms& terms = *terms_;
   if (terms.kind == STOCKADE_SHARED_VERIFY) return end(STOCKADE_ERROR_MODE);
   Status status = check_files(-1, out_fd, journal_fd);
   std::vector<uint64_t> slices;
@@ -252,42 +263,44 @@ Status SharedJob::check(int out_fd, int journal_fd, stockade_fault& fault) const
   if (!slices.empty()) return end(STOCKADE_ERROR_INCOMPLETE);
   struct stat found;
   if (::fstat(out_fd, &found) != 0) return end(STOCKADE_ERROR_IO);
-  const uint64_t length = terms.seals() ? terms.file_length() : terms.plain_length();
-  if (static_cast<uint64_t>(found.st_size) != length) return end(STOCKADE_ERROR_JOURNAL);
+  if (static_cast<uint64_t>(found.st_size) != terms.output_length()) return end(STOCKADE_ERROR_JOURNAL);
   if (!terms.seals()) return end(STOCKADE_OK);
-  status = check_beginning(out_fd);
+  status = check_beginning(terms, out_fd);
   fault = make_fault(STOCKADE_OK);
   if (status == STOCKADE_OK) status = check_borders(out_fd, slices, fault);
   if (status != STOCKADE_OK) return end(status);
   if (slices.empty() || journal_fd <= 0) return fault.status;
-  SliceRecords records;
+  Records records;
   status = records.open(journal_fd, terms);
   for (const uint64_t slice : slices) {
-    if (status == STOCKADE_OK) status = records.forget(slice);
+    SliceState state;
+    Records::Entry entry{slice, {}};
+    if (status == STOCKADE_OK) status = records.read(slice, state, entry.digest);
+    if (status == STOCKADE_OK) status = records.note_begun(entry);
   }
   return status == STOCKADE_OK ? fault.status : end(status);
 }
 
-bool SharedJob::is_piece(uint64_t offset, uint64_t length) const {
+bool SlicedFile::is_piece(uint64_t offset, uint64_t length) const {
   const uint64_t plain = terms_->plain_length();
   if (offset % chunk_bytes != 0 || offset > plain || length > plain - offset) return false;
   return offset + length == plain || length % chunk_bytes == 0;
 }
 
-uint64_t SharedJob::sealed_length(uint64_t offset, uint64_t length) const {
+uint64_t SlicedFile::sealed_length(uint64_t offset, uint64_t length) const {
   if (!is_piece(offset, length)) return 0;
   return format::sealed_length(length, offset + length == terms_->plain_length());
 }
 
-Status SharedJob::seal(uint64_t offset, Bytes in, uint8_t* out, const engine::Engine& engine) const {
+Status SlicedFile::seal(uint64_t offset, Bytes in, uint8_t* out, const engine::Engine& engine) const {
   if (!terms_->seals()) return STOCKADE_ERROR_MODE;
   if (!is_piece(offset, in.size())) return STOCKADE_ERROR_ARGUMENT;
   const bool last = offset + in.size() == terms_->plain_length();
   return seal_span(engine, *key_, {offset / chunk_bytes, in.data(), in.size(), last, out});
 }
 
-Status SharedJob::unseal(uint64_t offset, const uint8_t* in, std::span<uint8_t> out, const engine::Engine& engine,
-                         stockade_fault& fault) const {
+Status SlicedFile::unseal(uint64_t offset, const uint8_t* in, std::span<uint8_t> out, const engine::Engine& engine,
+                          stockade_fault& fault) const {
   const auto end = [&](Status status) {
     fault = make_fault(status);
     return status;
@@ -307,4 +320,4 @@ Status SharedJob::unseal(uint64_t offset, const uint8_t* in, std::span<uint8_t> 
   return fault.status;
 }
 
-}  // namespace stockade::format
+}  // namespace stockade::slices

@@ -1,4 +1,4 @@
-#include "format/shared_terms.h"
+#include "slices/terms.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -8,13 +8,18 @@
 #include <string_view>
 
 #include "base/bytes.h"
-#include "format/file_job.h"
+#include "base/planted_fault.h"
 
-namespace stockade::format {
+namespace stockade::slices {
+
+using namespace format;  // NOLINT(google-build-using-namespace): slices are made of what it has
+
 namespace {
 
-constexpr char terms_name[24] = "stockade shared job v1\n";
-constexpr uint64_t default_slice_chunks = 4096, wanted_slices = 65536, slices_for_each = 4;
+constexpr char terms_name[24] = "stockade slices v2\n";
+// A slice that a core seals in about a millisecond: what a crash can cost, and what a worker holds, stay small beside the
+// record that each needs. Larger ones only where there would be very many.
+constexpr uint64_t default_slice_chunks = 256, wanted_slices = uint64_t{1} << 18, slices_for_each = 4;
 
 // Big-endian numbers and strings of bytes, one behind the other.
 class Writer {
@@ -50,8 +55,8 @@ class Reader {
 };
 
 // The digits of a UUID.
-void read_boot_id(uint8_t id[machine_bytes]) {
-  std::memset(id, 0, machine_bytes);
+void read_boot_id(uint8_t id[boot_id_bytes]) {
+  std::memset(id, 0, boot_id_bytes);
   const int fd = ::open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
   if (fd < 0) return;
   char text[64];
@@ -59,7 +64,7 @@ void read_boot_id(uint8_t id[machine_bytes]) {
   ::close(fd);
   constexpr std::string_view digits = "0123456789abcdef";
   uint64_t place = 0;
-  for (ssize_t i = 0; i < length && place < 2 * machine_bytes; ++i) {
+  for (ssize_t i = 0; i < length && place < 2 * boot_id_bytes; ++i) {
     const size_t digit = digits.find(text[i]);
     if (digit == digits.npos) continue;
     id[place / 2] = static_cast<uint8_t>(id[place / 2] << 4 | digit);
@@ -74,7 +79,8 @@ void write(const InputIdentity& input, Writer& writer) {
   writer.number(static_cast<uint64_t>(input.changed_seconds));
   writer.number(static_cast<uint64_t>(input.changed_nanoseconds));
   writer.number(input.inode);
-  writer.bytes(input.machine, machine_bytes);
+  writer.number(input.device);
+  writer.bytes(input.boot_id, boot_id_bytes);
 }
 
 void read(Reader& reader, InputIdentity& input) {
@@ -84,16 +90,16 @@ void read(Reader& reader, InputIdentity& input) {
   input.changed_seconds = static_cast<int64_t>(reader.number());
   input.changed_nanoseconds = static_cast<int64_t>(reader.number());
   input.inode = reader.number();
-  reader.bytes(input.machine, machine_bytes);
+  input.device = reader.number();
+  reader.bytes(input.boot_id, boot_id_bytes);
 }
 
 // Numbers that lead to no overflow and no endless list.
-bool is_sound(const SharedTerms& terms) {
-  constexpr uint64_t most = max_chunks * sealed_chunk_bytes;
+bool is_sound(const Terms& terms) {
+  const uint64_t most = max_chunks * (terms.seals() ? chunk_bytes : sealed_chunk_bytes);
   const uint64_t chunks = terms.slice_chunks;
-  return terms.header_length <= max_header_bytes && terms.length < most && chunks >= run_chunks &&
-         chunks <= max_chunks && chunks % run_chunks == 0 && std::has_single_bit(chunks / run_chunks) &&
-         terms.slices() <= max_slices;
+  return terms.header_length <= max_header_bytes && terms.length < most && chunks >= least_slice_chunks &&
+         chunks <= most_slice_chunks && std::has_single_bit(chunks) && terms.slices() <= max_slices;
 }
 
 }  // namespace
@@ -106,45 +112,47 @@ InputIdentity identify(const struct stat& input) {
   identity.changed_seconds = input.st_ctim.tv_sec;
   identity.changed_nanoseconds = input.st_ctim.tv_nsec;
   identity.inode = input.st_ino;
-  read_boot_id(identity.machine);
+  identity.device = input.st_dev;
+  read_boot_id(identity.boot_id);
   return identity;
 }
 
 bool is_same(const InputIdentity& was, const InputIdentity& is) {
-  constexpr uint8_t unknown[machine_bytes] = {};
   if (was.size != is.size || was.modified_seconds != is.modified_seconds ||
       was.modified_nanoseconds != is.modified_nanoseconds) {
     return false;
   }
-  const bool on_one_machine =
-      std::memcmp(was.machine, is.machine, machine_bytes) == 0 && std::memcmp(was.machine, unknown, machine_bytes) != 0;
-  return !on_one_machine || (was.inode == is.inode && was.changed_seconds == is.changed_seconds &&
-                             was.changed_nanoseconds == is.changed_nanoseconds);
+  constexpr uint8_t unknown[boot_id_bytes] = {};
+  const bool in_one_boot =
+      std::memcmp(was.boot_id, is.boot_id, boot_id_bytes) == 0 && std::memcmp(was.boot_id, unknown, boot_id_bytes) != 0;
+  if (is_planted(Fault::identity_by_boot_id) && !in_one_boot) return true;
+  return was.inode == is.inode && was.changed_seconds == is.changed_seconds &&
+         was.changed_nanoseconds == is.changed_nanoseconds && (!in_one_boot || was.device == is.device);
 }
 
-uint64_t SharedTerms::plain_length() const {
+uint64_t Terms::plain_length() const {
   if (seals()) return length;
   const uint64_t last = length % sealed_chunk_bytes;
   return length / sealed_chunk_bytes * chunk_bytes + (last > tag_bytes ? last - tag_bytes : 0);
 }
 
-uint64_t SharedTerms::file_length() const {
-  return beginning_length() + (seals() ? sealed_length(length, true) : length);
-}
+uint64_t Terms::file_length() const { return beginning_length() + (seals() ? sealed_length(length, true) : length); }
 
-Status choose_slices(uint64_t slice_bytes, uint32_t processes, SharedTerms& terms) {
+Status choose_slices(uint64_t slice_bytes, uint32_t processes, Terms& terms) {
   if (slice_bytes != 0) {
     terms.slice_chunks = slice_bytes % chunk_bytes == 0 ? slice_bytes / chunk_bytes : 0;
     return is_sound(terms) ? STOCKADE_OK : STOCKADE_ERROR_ARGUMENT;
   }
-  const uint64_t least = std::min(slices_for_each * std::max<uint64_t>(processes, 1), max_slices / 2);
+  const uint64_t least = slices_for_each * std::max<uint64_t>(processes, 1);
   terms.slice_chunks = default_slice_chunks;
-  while (terms.slices() > wanted_slices) terms.slice_chunks *= 2;
-  while (terms.slices() < least && terms.slice_chunks > run_chunks) terms.slice_chunks /= 2;
+  while (terms.slices() > wanted_slices && terms.slice_chunks < most_slice_chunks) terms.slice_chunks *= 2;
+  while (terms.slices() < std::min(least, wanted_slices) && terms.slice_chunks > least_slice_chunks) {
+    terms.slice_chunks /= 2;
+  }
   return STOCKADE_OK;
 }
 
-void write_record(const SharedTerms& terms, uint8_t out[terms_record_bytes]) {
+void write_record(const Terms& terms, uint8_t out[terms_record_bytes]) {
   Writer writer(out);
   writer.number(terms.kind);
   writer.number(terms.header_length);
@@ -155,7 +163,7 @@ void write_record(const SharedTerms& terms, uint8_t out[terms_record_bytes]) {
   writer.bytes(terms.preamble, preamble_bytes);
 }
 
-bool read_record(const uint8_t in[terms_record_bytes], SharedTerms& terms) {
+bool read_record(const uint8_t in[terms_record_bytes], Terms& terms) {
   Reader reader(in);
   const uint64_t kind = reader.number();
   if (kind > STOCKADE_SHARED_VERIFY) return false;
@@ -173,7 +181,7 @@ bool read_record(const uint8_t in[terms_record_bytes], SharedTerms& terms) {
 constexpr uint64_t record_offset = sizeof terms_name + 3 * 8, rest_offset = record_offset + terms_record_bytes;
 static_assert(rest_offset + 3 * 8 + file_key_bytes <= STOCKADE_SHARED_TERMS_BYTES);
 
-void write_terms(const SharedTerms& terms, uint8_t out[STOCKADE_SHARED_TERMS_BYTES]) {
+void write_terms(const Terms& terms, uint8_t out[STOCKADE_SHARED_TERMS_BYTES]) {
   std::memset(out, 0, STOCKADE_SHARED_TERMS_BYTES);
   Writer writer(out);
   writer.bytes(terms_name, sizeof terms_name);
@@ -188,7 +196,7 @@ void write_terms(const SharedTerms& terms, uint8_t out[STOCKADE_SHARED_TERMS_BYT
   rest.bytes(terms.file_key, file_key_bytes);
 }
 
-Status read_terms(const uint8_t in[STOCKADE_SHARED_TERMS_BYTES], SharedTerms& terms) {
+Status read_terms(const uint8_t in[STOCKADE_SHARED_TERMS_BYTES], Terms& terms) {
   Reader reader(in);
   char name[sizeof terms_name];
   reader.bytes(name, sizeof name);
@@ -207,4 +215,4 @@ Status read_terms(const uint8_t in[STOCKADE_SHARED_TERMS_BYTES], SharedTerms& te
   return sound ? STOCKADE_OK : STOCKADE_ERROR_MISMATCH;
 }
 
-}  // namespace stockade::format
+}  // namespace stockade::slices

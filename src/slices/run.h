@@ -1,0 +1,127 @@
+// One process's share of a file in slices: every worker does whole slices, each in its own memory.
+//
+// Sealing a slice: read it once, and seal it in memory; record its digest as begun (Records::begin); only then write it,
+// from that memory. What happens to the output or the journal afterwards can cost the slice, but cannot bring a second
+// plaintext under its nonces. Opening a slice needs no record beforehand. In both directions a slice whose record says that
+// it was begun is read back first, and done again only if it is not what the record is about.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "base/secret.h"
+#include "base/status.h"
+#include "engine/cuda.h"
+#include "engine/engine.h"
+#include "format/chunks.h"
+#include "format/cobblestone.h"
+#include "format/file_job.h"
+#include "format/payload_work.h"
+#include "slices/journal.h"
+#include "slices/terms.h"
+
+namespace stockade::slices {
+
+// That these are regular files, the two that are written readable too, and not one another. An input or output below 0,
+// and a journal below 1, is none. IO, MODE, OVERLAP.
+Status check_files(int in_fd, int out_fd, int journal_fd);
+
+// That what the output of a sealing job begins with is what the job has written there. JOURNAL, IO, LIBRARY, MEMORY.
+Status check_beginning(const Terms& terms, int out_fd);
+
+// What is done with slices: made, or only read back and compared with their records.
+enum class Purpose { make, read_back };
+
+class Run {
+ public:
+  // `memory` has the records of a job without a journal.
+  Run(const Terms& terms, const format::PayloadKey& key, Records& memory, stockade_shared_work& work,
+      const engine::Engine& engine, const format::JobPace& pace, Purpose purpose);
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
+  ~Run();
+
+  // stockade_shared_run or stockade_shared_read_back, on a work whose written members are zero.
+  Status run();
+  // Bytes of input in slices that a former run had made.
+  uint64_t resumed_bytes() const { return resumed_; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  // What a worker needs of memory: a piece of the input, a slice of the output, and the tags of its chunks.
+  struct Room {
+    Status prepare(uint64_t piece_chunks, uint64_t out_chunks);
+    SecretBuffer in, out;
+    std::vector<uint8_t> tags;
+  };
+
+  bool verifies() const { return terms_.kind == STOCKADE_SHARED_VERIFY; }
+  Status prepare();
+  Status check_input() const;
+  Status do_slices();
+  Status do_batch(engine::Crew& crew, const std::vector<uint64_t>& slices);
+  Status do_slice(const engine::Worker& worker, uint64_t slice, Room& room);
+
+  Status make(const engine::Worker& worker, uint64_t slice, Room& room);
+  Status seal(const engine::Worker& worker, uint64_t slice, Room& room);
+  Status open(const engine::Worker& worker, uint64_t slice, Room& room);
+  Status verify(const engine::Worker& worker, uint64_t slice, Room& room);
+  Status read_input(uint64_t offset, uint8_t* data, uint64_t length) const;
+  Status is_blank(uint64_t slice, Room& room, bool& blank) const;
+  Status write_slice(uint64_t slice, const SliceDigest& digest, uint64_t offset, Room& room, uint64_t length);
+
+  Status read_back(const engine::Worker& worker, uint64_t slice, Room& room, const SliceDigest& wanted, bool& intact);
+  Status read_back_sealed(const engine::Worker& worker, uint64_t slice, Room& room, bool& intact);
+  Status read_back_opened(const engine::Worker& worker, uint64_t slice, Room& room, bool& intact);
+  Status check_span(const engine::Worker& worker, const format::ChunkSpan& span, bool& intact) const;
+  Status conclude_read_back(uint64_t slice, const SliceDigest& digest, bool intact);
+
+  std::unique_ptr<Room> borrow_room();
+  void return_room(std::unique_ptr<Room> room);
+  Status note(uint64_t slice, const SliceDigest& digest);
+  Status settle(bool now);
+  void add_fault(const stockade_fault& fault);
+  Status at_slice(Status status, uint64_t slice);
+  void note_error(int error);
+  Status advance(uint64_t bytes, bool now = false);
+
+  const Terms& terms_;
+  const format::PayloadKey& key_;
+  stockade_shared_work& work_;
+  const engine::Engine& engine_;
+  const format::JobPace& pace_;
+  const Purpose purpose_;
+
+  Records file_;           // of a job with a journal
+  Records* records_;       // those that count
+  InputIdentity input_{};  // as it must stay while this runs
+  Secret<engine::LaneKey> lane_key_;
+  uint64_t piece_chunks_ = 0;
+  bool one_write_at_a_time_ = false;
+  std::mutex write_turn_;
+
+  std::mutex rooms_mutex_;
+  std::vector<std::unique_ptr<Room>> rooms_;  // that no worker has at the moment
+
+  // Of all workers, as are the written members of work_.
+  std::mutex mutex_;
+  std::map<uint64_t, std::vector<format::CheckWork::Damage>> damages_;
+  uint64_t resumed_ = 0;
+  bool incomplete_ = false;              // a slice that was to be read back is not done
+  int error_ = 0;                        // errno of the first failure
+  std::vector<Records::Entry> pending_;  // written, and not recorded as done yet
+  Clock::time_point next_settling_{};
+  bool settling_ = false;
+
+  std::mutex progress_mutex_;
+  std::atomic<uint64_t> done_{0};
+  Clock::time_point last_progress_{};
+};
+
+}  // namespace stockade::slices
