@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <new>
 
 #include "capi/arguments.h"
 #include "format/fault.h"
@@ -14,16 +13,6 @@ struct stockade_keyring {
 };
 
 namespace stockade::capi {
-
-// Nothing may be thrown across the border, and memory is all that the library can run out of.
-template <typename Body>
-Status guarded(Body&& body) {
-  try {
-    return body();
-  } catch (const std::bad_alloc&) {
-    return STOCKADE_ERROR_MEMORY;
-  }
-}
 
 inline Status put_fault(stockade_fault* fault, const stockade_fault& found) {
   if (fault != nullptr) *fault = found;

@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "base/secret.h"
+#include "base/without_throwing.h"
 #include "engine/no_signals.h"
 
 namespace stockade::engine {
@@ -476,16 +477,6 @@ class Transfer {
   Secret<uint8_t[file_margin]> kept_;
 };
 
-// Calls what may allocate in the standard library.
-template <typename Callable>
-Status guarded(Callable&& callable) {
-  try {
-    return callable();
-  } catch (const std::bad_alloc&) {
-    return STOCKADE_ERROR_MEMORY;
-  }
-}
-
 bool Transfer::prepare(Slot& slot) {
   if (slot.memory.data() == nullptr && !slot.memory.allocate(slot_bytes())) {
     monitor_.fail(STOCKADE_ERROR_MEMORY);
@@ -541,7 +532,7 @@ bool Transfer::fill_at(uint64_t index, uint64_t runs, Slot& slot) {
 
 bool Transfer::apply(Slot& slot, uint32_t worker) {
   FileRun& run = slot.run;
-  const Status status = guarded([&] {
+  const Status status = without_throwing([&] {
     if (run.last) {
       const Status checked = source_.sized() ? STOCKADE_OK : work_.check(run.offset + run.length);
       if (checked != STOCKADE_OK) return checked;
@@ -601,7 +592,7 @@ void Transfer::check_in() {
   const std::unique_lock lock(checkpoint_mutex_, std::try_to_lock);
   const Clock::time_point time = Clock::now();
   if (!lock.owns_lock() || time < next_checkpoint_ || monitor_.stopped()) return;
-  const Status status = guarded([&] { return job_.checkpoint(job_.checkpoint_context, count_done()); });
+  const Status status = without_throwing([&] { return job_.checkpoint(job_.checkpoint_context, count_done()); });
   if (status != STOCKADE_OK) monitor_.fail(status, errno);
   const Clock::time_point end = Clock::now();
   const std::chrono::milliseconds interval{job_.checkpoint_interval};
@@ -699,7 +690,7 @@ void Transfer::move_by_offset(Plan plan) {
   });
   // What a job has done when it is stopped is not lost. That it was stopped is what counts, whatever comes of this.
   if (job_.checkpoint != nullptr && monitor_.stopped()) {
-    guarded([&] { return job_.checkpoint(job_.checkpoint_context, std::min(count_done(), end_of_runs())); });
+    without_throwing([&] { return job_.checkpoint(job_.checkpoint_context, std::min(count_done(), end_of_runs())); });
   }
 }
 
@@ -854,7 +845,7 @@ void Transfer::conclude() {
   monitor_.tick(true);
   if (monitor_.stopped() || !source_.check_unchanged(monitor_) || job_.end_run != 0) return;
   Secret<uint8_t[file_margin]> added;
-  const Status status = guarded([&] { return work_.finish(transformed_, *kept_, *added); });
+  const Status status = without_throwing([&] { return work_.finish(transformed_, *kept_, *added); });
   if (status != STOCKADE_OK) return monitor_.fail(status);
   if (job_.added_bytes != 0 && !sink_.write(end_, *added, job_.added_bytes, monitor_)) return;
   if (source_.settle(monitor_.done(), monitor_) && sink_.exists()) sink_.settle(monitor_);
@@ -864,7 +855,7 @@ Status Transfer::run() {
   monitor_.tick(true);
   if (!monitor_.stopped()) {
     const WriteSignals held;
-    const Status status = guarded([&] {
+    const Status status = without_throwing([&] {
       if (crew_.lanes() != 0) work_.prepare_lanes();
       move();
       return STOCKADE_OK;

@@ -302,11 +302,10 @@ Status FileStream::fetch(stockade_read read, void* context) {
   if (ready_.size() < needed && !ready_.allocate(needed)) return fail(make_fault(STOCKADE_ERROR_MEMORY));
   ready_begin_ = ready_end_ = 0;
   const std::span<uint8_t> room(ready_.data(), ready_.size());
-  try {
+  const Status status = without_throwing([&] {
     return length == 0 ? finish(room, &ready_end_) : update({fetched_.data(), length}, room, &ready_end_);
-  } catch (const std::bad_alloc&) {
-    return fail(make_fault(STOCKADE_ERROR_MEMORY));
-  }
+  });
+  return status == STOCKADE_ERROR_MEMORY ? fail(make_fault(status)) : status;
 }
 
 }  // namespace stockade::format
