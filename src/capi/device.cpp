@@ -89,9 +89,8 @@ stockade_status stockade_device_workspace(const stockade_key* key, stockade_dire
                                           uint64_t length, uint64_t unit, uint64_t* size) {
   if (key == nullptr || size == nullptr) return STOCKADE_ERROR_NULL_POINTER;
   if (!valid(direction)) return STOCKADE_ERROR_ARGUMENT;
-  return guarded([&] {
-    return stockade::engine::device_workspace(key->cipher, direction, device, length, unit, size);
-  });
+  return guarded(
+      [&] { return stockade::engine::device_workspace(key->cipher, direction, device, length, unit, size); });
 }
 
 stockade_status stockade_device_encrypt(const stockade_key* key, const void* iv, uint64_t iv_length, const void* in,

@@ -332,7 +332,7 @@ struct stockade_rsa_queue {
   std::vector<uint8_t> label;
   uint32_t threads = 1;
   const uint64_t process = stockade::process_number();  // whose threads compute: fork() copies none of them
-  stockade::engine::SubmissionQueue submissions;  // ends first, while the others are still there
+  stockade::engine::SubmissionQueue submissions;        // ends first, while the others are still there
 
   Status wait_for(Work work, stockade_rsa_item* item);
   Status submit(Work work, stockade_rsa_item* item, stockade_rsa_done done, void* context);
