@@ -23,12 +23,14 @@ using stockade::Status;
 using stockade::engine::CipherKey;
 using stockade::engine::Engine;
 
+constexpr uint32_t most_devices = 64;
+
 // Calls body(key, engine) with what the handles hold.
 template <typename Body>
 Status with(const stockade_key* key, const stockade_engine* handle, Body&& body) {
   const Engine* engine = nullptr;
   if (const Status status = resolve(handle, &engine); status != STOCKADE_OK) return status;
-  return body(key->cipher, *engine);
+  return guarded([&] { return body(key->cipher, *engine); });
 }
 
 Status crypt(stockade_direction direction, const stockade_key* key, const void* iv, uint64_t iv_length, const void* in,
@@ -67,10 +69,15 @@ Status check_pointers(const stockade_message& message) {
 Status crypt_many(stockade_direction direction, stockade_message* messages, uint64_t count,
                   const stockade_engine* handle) {
   if (missing(messages, count)) return STOCKADE_ERROR_NULL_POINTER;
+  if (impossible(count, sizeof *messages)) return STOCKADE_ERROR_ARGUMENT;
   const Engine* engine = nullptr;
   if (const Status status = resolve(handle, &engine); status != STOCKADE_OK) return status;
   for (uint64_t i = 0; i < count; ++i) messages[i].status = check_pointers(messages[i]);
-  stockade::engine::crypt_many(direction, messages, count, *engine);
+  const Status thrown = guarded([&] {
+    stockade::engine::crypt_many(direction, messages, count, *engine);
+    return STOCKADE_OK;
+  });
+  if (thrown != STOCKADE_OK) return thrown;
   for (uint64_t i = 0; i < count; ++i) {
     if (messages[i].status != STOCKADE_OK) return messages[i].status;
   }
@@ -99,7 +106,8 @@ stockade_status stockade_key_create(stockade_key** key, stockade_mode mode, cons
   if (!valid(mode)) return STOCKADE_ERROR_ARGUMENT;
   auto* const made = new (std::nothrow) stockade_key;
   if (made == nullptr) return STOCKADE_ERROR_MEMORY;
-  const Status status = stockade::engine::make_key(made->cipher, mode, bytes(key_bytes), length, force);
+  const Status status =
+      guarded([&] { return stockade::engine::make_key(made->cipher, mode, bytes(key_bytes), length, force); });
   if (status == STOCKADE_OK) {
     *key = made;
   } else {
@@ -117,7 +125,8 @@ const char* stockade_key_row(const stockade_key* key) { return key == nullptr ? 
 stockade_status stockade_engine_create(stockade_engine** engine, const char* name, uint32_t threads) {
   if (engine == nullptr) return STOCKADE_ERROR_NULL_POINTER;
   Engine wish{};
-  if (const Status status = stockade::engine::make_engine(name, threads, wish); status != STOCKADE_OK) return status;
+  const Status status = guarded([&] { return stockade::engine::make_engine(name, threads, wish); });
+  if (status != STOCKADE_OK) return status;
   auto* const made = new (std::nothrow) stockade_engine{wish};
   if (made == nullptr) return STOCKADE_ERROR_MEMORY;
   *engine = made;
@@ -135,12 +144,13 @@ const char* stockade_engine_name(const stockade_engine* engine) {
 stockade_status stockade_engine_set_devices(stockade_engine* engine, const uint32_t* devices, uint32_t count) {
   if (engine == nullptr || missing(devices, count)) return STOCKADE_ERROR_NULL_POINTER;
   if (!stockade::engine::wants_gpus(engine->wish.kind)) return STOCKADE_ERROR_ARGUMENT;
+  if (count > most_devices) return STOCKADE_ERROR_ARGUMENT;
   uint64_t wanted = 0, usable = 0;
   for (uint32_t i = 0; i < count; ++i) {
-    if (devices[i] >= 64) return STOCKADE_ERROR_ARGUMENT;
+    if (devices[i] >= most_devices) return STOCKADE_ERROR_ARGUMENT;
     wanted |= uint64_t{1} << devices[i];
   }
-  const Status status = stockade::engine::usable_devices(wanted, usable);
+  const Status status = guarded([&] { return stockade::engine::usable_devices(wanted, usable); });
   if (status == STOCKADE_OK) engine->wish.devices = wanted;
   return status;
 }
@@ -268,7 +278,7 @@ void stockade_stream_free(stockade_stream* stream) { delete stream; }
 
 stockade_status stockade_stream_aad(stockade_stream* stream, const void* aad, uint64_t length) {
   if (stream == nullptr || missing(aad, length)) return STOCKADE_ERROR_NULL_POINTER;
-  return stream->stream.aad(bytes(aad), length);
+  return guarded([&] { return stream->stream.aad(bytes(aad), length); });
 }
 
 uint64_t stockade_stream_bound(const stockade_stream* stream, uint64_t length) {
@@ -280,13 +290,13 @@ stockade_status stockade_stream_update(stockade_stream* stream, const void* in, 
   if (stream == nullptr || out_length == nullptr || missing(in, length) || missing(out, out_size)) {
     return STOCKADE_ERROR_NULL_POINTER;
   }
-  return stream->stream.update(bytes(in), length, bytes(out), out_size, out_length);
+  return guarded([&] { return stream->stream.update(bytes(in), length, bytes(out), out_size, out_length); });
 }
 
 stockade_status stockade_stream_final(stockade_stream* stream, void* out, uint64_t out_size, uint64_t* out_length,
                                       void* tag, uint64_t tag_length) {
   if (stream == nullptr) return STOCKADE_ERROR_NULL_POINTER;
-  return stream->stream.final(bytes(out), out_size, out_length, bytes(tag), tag_length);
+  return guarded([&] { return stream->stream.final(bytes(out), out_size, out_length, bytes(tag), tag_length); });
 }
 
 stockade_status stockade_raw_encrypt_fd(const stockade_key* key, int in_fd, int out_fd, stockade_raw_options* options,

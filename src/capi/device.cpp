@@ -21,8 +21,10 @@ Status with(const stockade_key* key, const stockade_device_queue* queue, Body&& 
   if (missing(queue->workspace, queue->workspace_size)) return STOCKADE_ERROR_NULL_POINTER;
   const stockade::engine::LaneKey* const lane_key = key->lane_key();
   if (lane_key == nullptr) return STOCKADE_ERROR_MEMORY;
-  return body(DeviceKey{key->cipher, *lane_key},
-              DeviceQueue{queue->stream, bytes(queue->workspace), queue->workspace_size});
+  return guarded([&] {
+    return body(DeviceKey{key->cipher, *lane_key},
+                DeviceQueue{queue->stream, bytes(queue->workspace), queue->workspace_size});
+  });
 }
 
 Status crypt(stockade_direction direction, const stockade_key* key, const void* iv, uint64_t iv_length, const void* in,
@@ -68,12 +70,15 @@ Status crypt_many(stockade_direction direction, stockade_message* messages, uint
   if (queue == nullptr || missing(messages, count) || missing(staging, staging_size))
     return STOCKADE_ERROR_NULL_POINTER;
   if (queue->struct_size != sizeof *queue) return STOCKADE_ERROR_ARGUMENT;
+  if (impossible(count, sizeof *messages)) return STOCKADE_ERROR_ARGUMENT;
   if (missing(queue->workspace, queue->workspace_size)) return STOCKADE_ERROR_NULL_POINTER;
   if (direction == STOCKADE_DECRYPT && missing(verdicts, count)) return STOCKADE_ERROR_NULL_POINTER;
   if (const Status status = check_many(messages, count); status != STOCKADE_OK) return status;
-  return stockade::engine::device_crypt_many(
-      direction, messages, count, verdicts, bytes(staging), staging_size,
-      DeviceQueue{queue->stream, bytes(queue->workspace), queue->workspace_size});
+  return guarded([&] {
+    return stockade::engine::device_crypt_many(
+        direction, messages, count, verdicts, bytes(staging), staging_size,
+        DeviceQueue{queue->stream, bytes(queue->workspace), queue->workspace_size});
+  });
 }
 
 }  // namespace
@@ -84,7 +89,8 @@ stockade_status stockade_device_workspace(const stockade_key* key, stockade_dire
                                           uint64_t length, uint64_t unit, uint64_t* size) {
   if (key == nullptr || size == nullptr) return STOCKADE_ERROR_NULL_POINTER;
   if (!valid(direction)) return STOCKADE_ERROR_ARGUMENT;
-  return stockade::engine::device_workspace(key->cipher, direction, device, length, unit, size);
+  return guarded(
+      [&] { return stockade::engine::device_workspace(key->cipher, direction, device, length, unit, size); });
 }
 
 stockade_status stockade_device_encrypt(const stockade_key* key, const void* iv, uint64_t iv_length, const void* in,

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <cstring>
-#include <new>
 
 #include "capi/arguments.h"
 #include "format/fault.h"
@@ -15,16 +14,6 @@ struct stockade_keyring {
 };
 
 namespace stockade::capi {
-
-// Nothing may be thrown across the border, and memory is all that the library can run out of.
-template <typename Body>
-Status guarded(Body&& body) {
-  try {
-    return body();
-  } catch (const std::bad_alloc&) {
-    return STOCKADE_ERROR_MEMORY;
-  }
-}
 
 // A caller's structure whose last members came with a later version. A caller that was built before has a shorter one,
 // which begins at the same `oldest` bytes; what it lacks is zero.

@@ -218,14 +218,14 @@ stockade_status stockade_file_update(stockade_file* file, const void* in, uint64
   const Status status = guarded([&] {
     return file->stream.update({bytes(in), length}, {bytes(out), out_size}, out_length);
   });
-  if (status == STOCKADE_ERROR_MEMORY) file->stream.abandon(status);
+  if (status == STOCKADE_ERROR_MEMORY || status == STOCKADE_ERROR_CANCELLED) file->stream.abandon(status);
   return status;
 }
 
 stockade_status stockade_file_final(stockade_file* file, void* out, uint64_t out_size, uint64_t* out_length) {
   if (file == nullptr || out_length == nullptr || missing(out, out_size)) return STOCKADE_ERROR_NULL_POINTER;
   const Status status = guarded([&] { return file->stream.finish({bytes(out), out_size}, out_length); });
-  if (status == STOCKADE_ERROR_MEMORY) file->stream.abandon(status);
+  if (status == STOCKADE_ERROR_MEMORY || status == STOCKADE_ERROR_CANCELLED) file->stream.abandon(status);
   return status;
 }
 
@@ -235,7 +235,7 @@ stockade_status stockade_file_pull(stockade_file* file, stockade_read read, void
     return STOCKADE_ERROR_NULL_POINTER;
   }
   const Status status = guarded([&] { return file->stream.pull(read, context, {bytes(out), size}, out_length); });
-  if (status == STOCKADE_ERROR_MEMORY) file->stream.abandon(status);
+  if (status == STOCKADE_ERROR_MEMORY || status == STOCKADE_ERROR_CANCELLED) file->stream.abandon(status);
   return status;
 }
 
@@ -391,6 +391,8 @@ stockade_status stockade_header_rekey(const void* header, uint64_t length, const
       missing(remove, remove_count)) {
     return put_fault(fault, format::make_fault(STOCKADE_ERROR_NULL_POINTER));
   }
+  // No header has so many recipients, and each is named once.
+  if (remove_count > format::max_stanzas) return put_fault(fault, format::make_fault(STOCKADE_ERROR_ARGUMENT));
   stockade_fault found = format::make_fault(STOCKADE_OK);
   const Status status = guarded([&] {
     format::Header old;
@@ -423,11 +425,17 @@ stockade_status stockade_for_each(uint64_t count, stockade_item item, void* cont
       stockade::engine::make_plan(*engine, {stockade::tune::Operation::files, 0, UINT64_MAX, count, false});
   plan.at_stake = 0;
   std::atomic<bool> stopped{false};
-  stockade::engine::run(plan, count, 1, [&](uint64_t begin, uint64_t end, uint32_t) {
-    for (uint64_t i = begin; i < end && !stopped.load(std::memory_order_relaxed); ++i) {
-      if (item(context, i) != 0) stopped.store(true, std::memory_order_relaxed);
-    }
+  const Status status = guarded([&] {
+    stockade::engine::run(plan, count, 1, [&](uint64_t begin, uint64_t end, uint32_t) {
+      for (uint64_t i = begin; i < end && !stopped.load(std::memory_order_relaxed); ++i) {
+        // What an item throws ends the call, on whichever thread it is.
+        const Status done = guarded([&] { return item(context, i) != 0 ? STOCKADE_ERROR_CANCELLED : STOCKADE_OK; });
+        if (done != STOCKADE_OK) stopped.store(true, std::memory_order_relaxed);
+      }
+    });
+    return STOCKADE_OK;
   });
+  if (status != STOCKADE_OK) return status;
   return stopped.load() ? STOCKADE_ERROR_CANCELLED : STOCKADE_OK;
 }
 

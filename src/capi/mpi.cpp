@@ -58,7 +58,7 @@ Status make_team(stockade_mpi_team** team, Open&& open) {
   if (team == nullptr) return STOCKADE_ERROR_NULL_POINTER;
   std::unique_ptr<stockade_mpi_team> made(new (std::nothrow) stockade_mpi_team);
   if (made == nullptr) return STOCKADE_ERROR_MEMORY;
-  const Status status = open(made->team);
+  const Status status = guarded([&] { return open(made->team); });
   if (status == STOCKADE_OK) *team = made.release();
   return status;
 }
@@ -111,7 +111,7 @@ Status crypt_distributed(stockade_mpi_team* team, const Arguments& given) {
   if (team == nullptr) return STOCKADE_ERROR_NULL_POINTER;
   Engine engine{};
   const engine::TeamMessage message = read_message(given, team->team.rank() == 0, true, engine);
-  return engine::crypt_distributed(team->team, message, engine);
+  return guarded([&] { return engine::crypt_distributed(team->team, message, engine); });
 }
 
 Status crypt_from_root(stockade_mpi_team* team, uint32_t root, const Arguments& given) {
@@ -119,7 +119,7 @@ Status crypt_from_root(stockade_mpi_team* team, uint32_t root, const Arguments& 
   Engine engine{};
   const bool leads = team->team.rank() == root;
   const engine::TeamMessage message = read_message(given, leads, leads, engine);
-  return engine::crypt_from_root(team->team, root, message, engine);
+  return guarded([&] { return engine::crypt_from_root(team->team, root, message, engine); });
 }
 
 // The format that rank 0 gives, and nothing of the others'.
@@ -173,23 +173,28 @@ const char* stockade_mpi_library(void) { return engine::mpi_library(); }
 double stockade_mpi_seconds(const stockade_mpi_team* team) { return team == nullptr ? 0 : team->team.seconds(); }
 
 stockade_status stockade_mpi_agree(stockade_mpi_team* team, stockade_status status, uint32_t* rank) {
-  return team == nullptr ? STOCKADE_ERROR_NULL_POINTER : team->team.agree(status, rank);
+  if (team == nullptr) return STOCKADE_ERROR_NULL_POINTER;
+  return guarded([&] { return team->team.agree(status, rank); });
 }
 
 stockade_status stockade_mpi_broadcast(stockade_mpi_team* team, uint32_t root, void* data, uint64_t length) {
   if (team == nullptr) return STOCKADE_ERROR_NULL_POINTER;
   Status status = missing(data, length) ? STOCKADE_ERROR_NULL_POINTER : STOCKADE_OK;
   if (root >= team->team.size()) status = STOCKADE_ERROR_ARGUMENT;
-  status = team->team.agree_on(status, root ^ length << 32);
-  return status == STOCKADE_OK ? team->team.broadcast(data, length, root) : status;
+  return guarded([&] {
+    const Status agreed = team->team.agree_on(status, root ^ length << 32);
+    return agreed == STOCKADE_OK ? team->team.broadcast(data, length, root) : agreed;
+  });
 }
 
 stockade_status stockade_mpi_gather(stockade_mpi_team* team, const void* data, uint64_t length, void* all) {
   if (team == nullptr) return STOCKADE_ERROR_NULL_POINTER;
   Status status = missing(data, length) || missing(all, length) ? STOCKADE_ERROR_NULL_POINTER : STOCKADE_OK;
   if (length > longest_gathered) status = STOCKADE_ERROR_ARGUMENT;
-  status = team->team.agree_on(status, length);
-  return status == STOCKADE_OK ? team->team.gather(data, length, all) : status;
+  return guarded([&] {
+    const Status agreed = team->team.agree_on(status, length);
+    return agreed == STOCKADE_OK ? team->team.gather(data, length, all) : agreed;
+  });
 }
 
 stockade_status stockade_mpi_share(uint64_t items, uint32_t index, uint32_t count, uint64_t* begin, uint64_t* end) {
@@ -204,15 +209,17 @@ stockade_status stockade_mpi_share(uint64_t items, uint32_t index, uint32_t coun
 stockade_status stockade_mpi_counter_create(stockade_mpi_counter** counter, stockade_mpi_team* team) {
   if (team == nullptr) return STOCKADE_ERROR_NULL_POINTER;
   std::unique_ptr<stockade_mpi_counter> made(new (std::nothrow) stockade_mpi_counter{engine::Counter(team->team)});
-  Status status = agree_on_handle(team->team, counter, made);
-  if (status == STOCKADE_OK) status = made->counter.open();
-  if (status == STOCKADE_OK) *counter = made.release();
-  return status;
+  return guarded([&] {
+    Status status = agree_on_handle(team->team, counter, made);
+    if (status == STOCKADE_OK) status = made->counter.open();
+    if (status == STOCKADE_OK) *counter = made.release();
+    return status;
+  });
 }
 
 stockade_status stockade_mpi_counter_next(stockade_mpi_counter* counter, uint64_t* number) {
   if (counter == nullptr || number == nullptr) return STOCKADE_ERROR_NULL_POINTER;
-  return counter->counter.next(*number);
+  return guarded([&] { return counter->counter.next(*number); });
 }
 
 void stockade_mpi_counter_free(stockade_mpi_counter* counter) { delete counter; }
@@ -221,10 +228,12 @@ stockade_status stockade_mpi_engine_create(stockade_engine** engine, stockade_mp
                                            uint32_t threads) {
   if (team == nullptr) return STOCKADE_ERROR_NULL_POINTER;
   std::unique_ptr<stockade_engine> made(new (std::nothrow) stockade_engine);
-  Status status = agree_on_handle(team->team, engine, made);
-  if (status == STOCKADE_OK) status = engine::make_team_engine(team->team, name, threads, made->wish);
-  if (status == STOCKADE_OK) *engine = made.release();
-  return status;
+  return guarded([&] {
+    Status status = agree_on_handle(team->team, engine, made);
+    if (status == STOCKADE_OK) status = engine::make_team_engine(team->team, name, threads, made->wish);
+    if (status == STOCKADE_OK) *engine = made.release();
+    return status;
+  });
 }
 
 stockade_status stockade_mpi_key_create(stockade_key** key, stockade_mpi_team* team, uint32_t root, stockade_mode mode,
@@ -250,16 +259,18 @@ stockade_status stockade_mpi_key_create(stockade_key** key, stockade_mpi_team* t
       if (length != 0) std::memcpy(given->bytes, key_bytes, length);
     }
   }
-  if (status = all.agree_on(status, root); status != STOCKADE_OK) return status;
-  if (status = all.broadcast(&*given, sizeof *given, root); status != STOCKADE_OK) return status;
-  stockade_key* made = nullptr;
-  status = all.agree(stockade_key_create(&made, given->mode, given->bytes, given->length, force));
-  if (status == STOCKADE_OK) {
-    *key = made;
-  } else {
-    stockade_key_free(made);
-  }
-  return status;
+  return guarded([&] {
+    if (status = all.agree_on(status, root); status != STOCKADE_OK) return status;
+    if (status = all.broadcast(&*given, sizeof *given, root); status != STOCKADE_OK) return status;
+    stockade_key* made = nullptr;
+    status = all.agree(stockade_key_create(&made, given->mode, given->bytes, given->length, force));
+    if (status == STOCKADE_OK) {
+      *key = made;
+    } else {
+      stockade_key_free(made);
+    }
+    return status;
+  });
 }
 
 stockade_status stockade_mpi_encrypt(stockade_mpi_team* team, const stockade_key* key, const void* iv,
@@ -332,9 +343,11 @@ stockade_status stockade_mpi_file_write(stockade_mpi_team* team, const char* pat
   Engine engine{};
   Status status = refusal(team->team, path, given, read, handle, engine);
   if (status == STOCKADE_OK && missing(buffer, length)) status = STOCKADE_ERROR_NULL_POINTER;
-  stockade_fault found;
-  status = format::write_team_file(team->team, status, {path, &read, {bytes(buffer), length}, offset}, engine,
+  stockade_fault found = format::make_fault(STOCKADE_OK);
+  status = guarded([&] {
+    return format::write_team_file(team->team, status, {path, &read, {bytes(buffer), length}, offset}, engine,
                                    stockade::system_random(), found);
+  });
   return put_fault(fault, status, found);
 }
 
@@ -347,13 +360,13 @@ stockade_status stockade_mpi_file_read(stockade_mpi_team* team, const char* path
   Status status = refusal(team->team, path, given, read, handle, engine);
   if (status == STOCKADE_OK && (out_length == nullptr || missing(buffer, length))) status = STOCKADE_ERROR_NULL_POINTER;
   const bool has_buffer = status == STOCKADE_OK;
-  stockade_fault found;
+  stockade_fault found = format::make_fault(STOCKADE_OK);
   uint64_t got = 0;
-  {
+  status = guarded([&] {
     format::TeamReader reader(team->team, engine);
-    status = reader.open(status, path, &read, found);
-    if (status == STOCKADE_OK) status = reader.read_at(status, offset, {bytes(buffer), length}, &got, found);
-  }
+    const Status opened = reader.open(status, path, &read, found);
+    return opened == STOCKADE_OK ? reader.read_at(opened, offset, {bytes(buffer), length}, &got, found) : opened;
+  });
   if (status != STOCKADE_OK && has_buffer) stockade::wipe(buffer, length);
   if (out_length != nullptr) *out_length = got;
   return put_fault(fault, status, found);
@@ -368,10 +381,13 @@ stockade_status stockade_mpi_reader_create(stockade_mpi_reader** reader, stockad
   const Status refused = refusal(team->team, path, given, read, handle, engine);
   std::unique_ptr<stockade_mpi_reader> made(new (std::nothrow)
                                                 stockade_mpi_reader{format::TeamReader(team->team, engine)});
-  Status status = agree_on_handle(team->team, reader, made);
-  stockade_fault found = format::make_fault(status);
-  if (status == STOCKADE_OK) status = made->reader.open(refused, path, &read, found);
-  if (status == STOCKADE_OK) *reader = made.release();
+  stockade_fault found = format::make_fault(STOCKADE_OK);
+  const Status status = guarded([&] {
+    Status opened = agree_on_handle(team->team, reader, made);
+    if (opened == STOCKADE_OK) opened = made->reader.open(refused, path, &read, found);
+    if (opened == STOCKADE_OK) *reader = made.release();
+    return opened;
+  });
   return put_fault(fault, status, found);
 }
 
@@ -385,10 +401,12 @@ stockade_status stockade_mpi_reader_read_at(stockade_mpi_reader* reader, uint64_
                                             uint64_t* out_length, stockade_fault* fault) {
   if (reader == nullptr) return put_fault(fault, format::make_fault(STOCKADE_ERROR_NULL_POINTER));
   const bool refused = out_length == nullptr || missing(buffer, length);
-  stockade_fault found;
+  stockade_fault found = format::make_fault(STOCKADE_OK);
   uint64_t got = 0;
-  const Status status = reader->reader.read_at(refused ? STOCKADE_ERROR_NULL_POINTER : STOCKADE_OK, offset,
-                                               {bytes(buffer), length}, &got, found);
+  const Status status = guarded([&] {
+    return reader->reader.read_at(refused ? STOCKADE_ERROR_NULL_POINTER : STOCKADE_OK, offset, {bytes(buffer), length},
+                                  &got, found);
+  });
   if (out_length != nullptr) *out_length = got;
   return put_fault(fault, status, found);
 }

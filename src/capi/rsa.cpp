@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/forks.h"
 #include "base/random.h"
 #include "base/secret.h"
 #include "bignum/bignum_variants.h"
@@ -38,16 +39,6 @@ using stockade::SecretBuffer;
 using stockade::Status;
 using stockade::system_random;
 using stockade::engine::Engine;
-
-// Nothing may be thrown across the border, and memory is all that the library can run out of.
-template <typename Body>
-Status guarded(Body&& body) {
-  try {
-    return body();
-  } catch (const std::bad_alloc&) {
-    return STOCKADE_ERROR_MEMORY;
-  }
-}
 
 // ---- keys ----
 
@@ -269,6 +260,7 @@ Status run_all(Work work, const Padding& padding, uint64_t count, ItemAt item_at
 Status run_many(Work work, stockade_rsa_item* items, uint64_t count, const stockade_rsa_options* options,
                 const stockade_engine* handle) {
   if (missing(items, count)) return STOCKADE_ERROR_NULL_POINTER;
+  if (impossible(count, sizeof *items)) return STOCKADE_ERROR_ARGUMENT;
   Padding padding;
   const Engine* engine = nullptr;
   Status status = read_options(options, padding);
@@ -294,7 +286,7 @@ Status with_digest(const stockade_rsa_options* options, const void* message, uin
   if (const Status status = read_options(options, padding); status != STOCKADE_OK) return status;
   uint8_t digest[rsa::most_digest_bytes];
   const Bytes parts[] = {{bytes(message), length}};
-  const Status status = rsa::hash_parts(padding.hash, parts, digest);
+  const Status status = guarded([&] { return rsa::hash_parts(padding.hash, parts, digest); });
   return status == STOCKADE_OK ? body(Bytes(digest, rsa::digest_bytes(padding.hash))) : status;
 }
 
@@ -306,7 +298,7 @@ Status put_digest(const char* name, void* digest, uint64_t size, uint64_t* lengt
   if (const Status status = find_hash(name, hash); status != STOCKADE_OK) return status;
   if (size < rsa::digest_bytes(hash)) return STOCKADE_ERROR_OUTPUT_SIZE;
   uint8_t made[rsa::most_digest_bytes];
-  const Status status = make(hash, made);
+  const Status status = guarded([&] { return make(hash, made); });
   return status == STOCKADE_OK ? put_file({made, rsa::digest_bytes(hash)}, digest, size, length) : status;
 }
 
@@ -321,7 +313,7 @@ Status run_raw(const Key* key, uint64_t key_bytes, const void* in, uint64_t leng
   const Engine* engine = nullptr;
   if (const Status status = resolve(handle, &engine); status != STOCKADE_OK) return status;
   Operation operation{key, {bytes(in), length}, {bytes(out), key_bytes}};
-  return run(*engine, std::span<Operation>(&operation, 1));
+  return guarded([&] { return run(*engine, std::span<Operation>(&operation, 1)); });
 }
 
 }  // namespace
@@ -339,7 +331,8 @@ struct stockade_rsa_queue {
   Padding padding;
   std::vector<uint8_t> label;
   uint32_t threads = 1;
-  stockade::engine::SubmissionQueue submissions;  // ends first, while the others are still there
+  const uint64_t process = stockade::process_number();  // whose threads compute: fork() copies none of them
+  stockade::engine::SubmissionQueue submissions;        // ends first, while the others are still there
 
   Status wait_for(Work work, stockade_rsa_item* item);
   Status submit(Work work, stockade_rsa_item* item, stockade_rsa_done done, void* context);
@@ -411,14 +404,19 @@ void stockade_rsa_queue::run(Work work, Submission* const* batch, uint64_t count
 }
 
 Status stockade_rsa_queue::wait_for(Work work, stockade_rsa_item* item) {
+  if (process != stockade::process_number()) return STOCKADE_ERROR_FORKED;
   Request request{};
   request.item = item;
   request.work = work;
-  submissions.submit_and_wait(request);
-  return item->status;
+  const Status status = guarded([&] {
+    submissions.submit_and_wait(request);
+    return STOCKADE_OK;
+  });
+  return status == STOCKADE_OK ? item->status : status;
 }
 
 Status stockade_rsa_queue::submit(Work work, stockade_rsa_item* item, stockade_rsa_done done, void* context) {
+  if (process != stockade::process_number()) return STOCKADE_ERROR_FORKED;
   auto* const request = new (std::nothrow) Request{};
   if (request == nullptr) return STOCKADE_ERROR_MEMORY;
   request->item = item;
@@ -427,10 +425,16 @@ Status stockade_rsa_queue::submit(Work work, stockade_rsa_item* item, stockade_r
   request->context = context;
   request->done = [](Submission& submission) {
     const std::unique_ptr<Request> own(static_cast<Request*>(&submission));
-    own->on_done(own->context, own->item);
+    // What it throws has nowhere to go: the thread is the queue's own.
+    guarded([&] {
+      own->on_done(own->context, own->item);
+      return STOCKADE_OK;
+    });
   };
-  submissions.submit(*request);
-  return STOCKADE_OK;
+  return guarded([&] {
+    submissions.submit(*request);
+    return STOCKADE_OK;
+  });
 }
 
 extern "C" {
@@ -643,7 +647,10 @@ stockade_status stockade_rsa_queue_create(stockade_rsa_queue** queue, const stoc
   });
 }
 
-void stockade_rsa_queue_free(stockade_rsa_queue* queue) { delete queue; }
+void stockade_rsa_queue_free(stockade_rsa_queue* queue) {
+  // In a child its threads cannot be waited for, and its lock may be held by one of them for ever. It holds no secret.
+  if (queue != nullptr && queue->process == stockade::process_number()) delete queue;
+}
 
 stockade_status stockade_rsa_queue_sign(stockade_rsa_queue* queue, stockade_rsa_item* item) {
   return queue == nullptr || item == nullptr ? STOCKADE_ERROR_NULL_POINTER : queue->wait_for(Work::sign, item);
@@ -668,10 +675,13 @@ stockade_status stockade_rsa_queue_submit_decrypt(stockade_rsa_queue* queue, sto
 stockade_status stockade_rsa_queue_statistics_get(const stockade_rsa_queue* queue,
                                                   stockade_rsa_queue_statistics* statistics) {
   if (queue == nullptr || statistics == nullptr) return STOCKADE_ERROR_NULL_POINTER;
-  const SubmissionQueue::Statistics found = queue->submissions.statistics();
-  *statistics = {found.requests, found.batches, found.largest_batch, static_cast<uint64_t>(found.median.count()),
-                 static_cast<uint64_t>(found.p99.count())};
-  return STOCKADE_OK;
+  if (queue->process != stockade::process_number()) return STOCKADE_ERROR_FORKED;
+  return guarded([&] {
+    const SubmissionQueue::Statistics found = queue->submissions.statistics();
+    *statistics = {found.requests, found.batches, found.largest_batch, static_cast<uint64_t>(found.median.count()),
+                   static_cast<uint64_t>(found.p99.count())};
+    return STOCKADE_OK;
+  });
 }
 
 }  // extern "C"

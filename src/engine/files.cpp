@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "base/secret.h"
+#include "base/without_throwing.h"
 #include "engine/file_writes.h"
 #include "engine/no_signals.h"
 
@@ -411,16 +412,6 @@ class Transfer {
   Secret<uint8_t[file_margin]> kept_;
 };
 
-// Calls what may allocate in the standard library.
-template <typename Callable>
-Status guarded(Callable&& callable) {
-  try {
-    return callable();
-  } catch (const std::bad_alloc&) {
-    return STOCKADE_ERROR_MEMORY;
-  }
-}
-
 bool Transfer::prepare(Slot& slot) {
   if (slot.memory.data() == nullptr && !slot.memory.allocate(slot_bytes())) {
     monitor_.fail(STOCKADE_ERROR_MEMORY);
@@ -476,7 +467,7 @@ bool Transfer::fill_at(uint64_t index, uint64_t runs, Slot& slot) {
 
 bool Transfer::apply(Slot& slot, uint32_t worker) {
   FileRun& run = slot.run;
-  const Status status = guarded([&] {
+  const Status status = without_throwing([&] {
     if (run.last) {
       const Status checked = source_.sized() ? STOCKADE_OK : work_.check(run.offset + run.length);
       if (checked != STOCKADE_OK) return checked;
@@ -742,7 +733,7 @@ void Transfer::conclude() {
   monitor_.tick(true);
   if (monitor_.stopped() || !source_.check_unchanged(monitor_)) return;
   Secret<uint8_t[file_margin]> added;
-  const Status status = guarded([&] { return work_.finish(transformed_, *kept_, *added); });
+  const Status status = without_throwing([&] { return work_.finish(transformed_, *kept_, *added); });
   if (status != STOCKADE_OK) return monitor_.fail(status);
   if (job_.added_bytes != 0 && !sink_.write(end_, *added, job_.added_bytes, monitor_)) return;
   if (source_.settle(monitor_.done(), monitor_) && sink_.exists()) sink_.settle(monitor_);
@@ -752,7 +743,7 @@ Status Transfer::run() {
   monitor_.tick(true);
   if (!monitor_.stopped()) {
     const WriteSignals held;
-    const Status status = guarded([&] {
+    const Status status = without_throwing([&] {
       if (crew_.lanes() != 0) work_.prepare_lanes();
       move();
       return STOCKADE_OK;

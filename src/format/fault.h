@@ -7,9 +7,9 @@
 #pragma once
 
 #include <cstdint>
-#include <new>
 
 #include "base/status.h"
+#include "base/without_throwing.h"
 
 namespace stockade::format {
 
@@ -27,16 +27,5 @@ inline stockade_fault fault_in_armor(Status status, uint64_t line) { return {sta
 
 // stockade_fault_text: as snprintf, the length of the whole sentence, of which `size` - 1 bytes and a zero are written.
 uint64_t describe(const stockade_fault& fault, char* text, uint64_t size);
-
-// What `body` returns, or MEMORY where it runs out of it: what the format's functions that return a status are made of, so
-// that none of them throws.
-template <typename Body>
-Status without_throwing(Body&& body) noexcept {
-  try {
-    return body();
-  } catch (const std::bad_alloc&) {
-    return STOCKADE_ERROR_MEMORY;
-  }
-}
 
 }  // namespace stockade::format

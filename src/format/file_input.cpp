@@ -75,18 +75,16 @@ Status FileInput::await() const {
 Status find_beginning(const FileFormat& format, FileInput& input, Beginning& beginning, bool* armored,
                       stockade_fault& fault) {
   *armored = false;
-  for (uint64_t next = 1;;) {
+  BeginningOpener opener;
+  for (;;) {
     const Status status = input.fetch(first_fetch);
     if (status != STOCKADE_OK) {
       fault = make_fault(status);
       return status;
     }
     if (format.keyring != nullptr && (*armored = looks_armored(input.bytes()))) return STOCKADE_OK;
-    if (input.bytes().size() < next && !input.ended()) continue;
-    const Status opened = open_beginning(format, input.bytes(), beginning, fault);
+    const Status opened = opener.open(format, input.bytes(), beginning, fault);
     if (opened != STOCKADE_ERROR_TRUNCATED || input.ended()) return opened;
-    // Each attempt reads the header anew; pieces of a stream may be tiny.
-    next = input.bytes().size() + input.bytes().size() / 16 + 1;
   }
 }
 

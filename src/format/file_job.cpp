@@ -147,7 +147,7 @@ class ArmoredCheckWork final : public engine::FileWork {
 
  private:
   Status begin(bool last) {
-    const Status status = open_beginning(format_, waiting_, beginning_, fault_);
+    const Status status = opener_.open(format_, waiting_, beginning_, fault_);
     if (status == STOCKADE_ERROR_TRUNCATED && !last) return STOCKADE_OK;
     if (status != STOCKADE_OK) return status;
     waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(beginning_.length()));
@@ -176,6 +176,7 @@ class ArmoredCheckWork final : public engine::FileWork {
   ArmorDecoder decoder_;
   std::vector<uint8_t> waiting_;  // decoded and not looked at yet
   uint64_t offset_ = 0;           // of it in the chunks
+  BeginningOpener opener_;
   Beginning beginning_;
   std::optional<CheckWork> work_;
   stockade_fault fault_ = make_fault(STOCKADE_OK);

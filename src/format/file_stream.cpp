@@ -148,7 +148,6 @@ Status FileStream::take(Bytes in, Output& out) {
 // is wrong, but has not been looked at yet.
 Status FileStream::fail_in_armor(const stockade_fault& fault, Output& out) {
   if (phase_ == Phase::beginning) {
-    next_attempt_ = 0;
     const Status status = try_beginning(out);
     if (status != STOCKADE_OK) return status;
   }
@@ -166,12 +165,9 @@ Status FileStream::take_sealed(Bytes in, Output& out) {
   return in.empty() ? STOCKADE_OK : take_payload(in, out);
 }
 
-// Every attempt reads the header anew, so that tiny pieces must not each cause one.
 Status FileStream::try_beginning(Output& out) {
-  if (beginning_bytes_.size() < next_attempt_) return STOCKADE_OK;
-  next_attempt_ = beginning_bytes_.size() + std::max<uint64_t>(64, beginning_bytes_.size() / 16);
   stockade_fault fault;
-  const Status status = open_beginning(format_, beginning_bytes_, beginning_, fault);
+  const Status status = opener_.open(format_, beginning_bytes_, beginning_, fault);
   if (status == STOCKADE_ERROR_TRUNCATED) return STOCKADE_OK;
   if (status != STOCKADE_OK) return fail(fault);
   return leave_beginning(out);
@@ -202,7 +198,7 @@ Status FileStream::open_last(Output& out) {
   }
   if (phase_ != Phase::payload) {
     stockade_fault fault;
-    if (open_beginning(format_, beginning_bytes_, beginning_, fault) != STOCKADE_OK) return fail(fault);
+    if (opener_.open(format_, beginning_bytes_, beginning_, fault) != STOCKADE_OK) return fail(fault);
     const Status status = leave_beginning(out);
     if (status != STOCKADE_OK) return status;
   }
@@ -302,11 +298,10 @@ Status FileStream::fetch(stockade_read read, void* context) {
   if (ready_.size() < needed && !ready_.allocate(needed)) return fail(make_fault(STOCKADE_ERROR_MEMORY));
   ready_begin_ = ready_end_ = 0;
   const std::span<uint8_t> room(ready_.data(), ready_.size());
-  try {
+  const Status status = without_throwing([&] {
     return length == 0 ? finish(room, &ready_end_) : update({fetched_.data(), length}, room, &ready_end_);
-  } catch (const std::bad_alloc&) {
-    return fail(make_fault(STOCKADE_ERROR_MEMORY));
-  }
+  });
+  return status == STOCKADE_ERROR_MEMORY ? fail(make_fault(status)) : status;
 }
 
 }  // namespace stockade::format

@@ -73,7 +73,7 @@ class FileStream {
   ArmorDecoder decoder_;
   bool armored_ = false;                  // the input is
   std::vector<uint8_t> beginning_bytes_;  // to be written; or of the input while it is not complete
-  uint64_t next_attempt_ = 0;
+  BeginningOpener opener_;
   Beginning beginning_;
   uint64_t next_chunk_ = 0;
   // The chunk that is not complete yet, of plaintext or with its tag.

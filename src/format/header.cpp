@@ -204,6 +204,9 @@ Status HeaderParser::end_body(std::string_view text) {
   if (text.size() == columns) return STOCKADE_OK;
   const StanzaKind* const kind = find_kind(stanza.kind);
   stanza_at_fault_ = kind != nullptr && !kind->is_valid(stanza);
+  if (!stanza_at_fault_ && kind != nullptr && kind->once) {
+    stanza_at_fault_ = !single_.emplace(kind->recipient(stanza)).second;
+  }
   if (stanza_at_fault_) return STOCKADE_ERROR_HEADER;
   expected_ = Line::head;
   return STOCKADE_OK;

@@ -4,6 +4,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -74,9 +76,10 @@ class HeaderParser {
   bool closing_ = false;     // the line is the one with the MAC
   char previous_ = 0;        // the character before `position_`
   uint64_t stanza_line_ = 0, stanza_start_ = 0;
-  bool stanza_at_fault_ = false;  // the whole stanza is wrong, not the line that happens to be its last
-  bool passphrase_ = false;       // a stanza of scrypt has been seen
-  uint64_t recipients_ = 0;       // stanzas but for padding
+  bool stanza_at_fault_ = false;               // the whole stanza is wrong, not the line that happens to be its last
+  bool passphrase_ = false;                    // a stanza of scrypt has been seen
+  uint64_t recipients_ = 0;                    // stanzas but for padding
+  std::set<std::string, std::less<>> single_;  // recipients that no second stanza may name
 };
 
 // Reads the header at the start of `bytes`, which may hold more. `*length` is where it ends. For a header that arrives in

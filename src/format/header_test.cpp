@@ -72,12 +72,22 @@ Outcome outcome_in_steps(std::string_view text, uint64_t step) {
   return outcome;
 }
 
+// 256 bytes in six lines, the last of 22 characters.
+std::string body_of_rsa_stanza() {
+  std::string text;
+  for (int i = 0; i < 5; ++i) text += std::string(64, 'A') + "\n";
+  return text + std::string(22, 'A') + "\n";
+}
+
 const std::string body = std::string(64, 'A') + "\n\n";  // 48 zero bytes
 const std::string salt = std::string(22, 'A');
 const std::string mac_line = "--- " + std::string(43, 'A') + "\n";
 const std::string start = "stockade/v1\ncipher cobblestone-256\n";
 const std::string key_stanza = "-> key AAAAAAAAAAA " + salt + "\n" + body;
 const std::string scrypt_stanza = "-> scrypt " + salt + " 17\n" + body;
+const std::string rsa_body = body_of_rsa_stanza();
+const std::string rsa_stanza = "-> rsa-oaep-sha256 " + salt + "\n" + rsa_body;
+const std::string other_rsa_stanza = "-> rsa-oaep-sha256 B" + salt.substr(1) + "\n" + rsa_body;
 const std::string pad_stanza = "-> pad\nAAAA\n";
 const std::string unknown_stanza = "-> kind-of-another AAAAAAAAAAAAAAAAAAAAAA\n" + std::string(64, 'B') + "\nBBBB\n";
 
@@ -85,6 +95,7 @@ const std::vector<std::string> good_headers = {
     start + mac_line,
     "stockade/v1\ncipher cobblestone-128\n" + key_stanza + mac_line,
     start + key_stanza + key_stanza + pad_stanza + pad_stanza + key_stanza + mac_line,
+    start + rsa_stanza + other_rsa_stanza + key_stanza + mac_line,
     start + scrypt_stanza + mac_line,
     start + pad_stanza + scrypt_stanza + pad_stanza + mac_line,
     start + unknown_stanza + key_stanza + mac_line,
@@ -263,6 +274,11 @@ std::vector<Malformed> malformed() {
       {key(id, salt, "\n\n"), bad, 3},
       {key(id, salt, "\n" + std::string(64, 'A') + "\nAA\n"), bad, 3},
       {start + key_stanza + "-> key x\n" + body, bad, 6},
+      // An RSA key's: a second one for a key that has one.
+      {start + rsa_stanza + rsa_stanza + mac_line, bad, 10},
+      {start + rsa_stanza + key_stanza + other_rsa_stanza + rsa_stanza + mac_line, bad, 20},
+      {start + other_rsa_stanza + rsa_stanza + other_rsa_stanza, bad, 17},
+      {start + "-> rsa-oaep-sha256 " + salt + "\n" + body, bad, 3},
       // A passphrase's.
       {scrypt(salt), bad, 3},
       {scrypt("17 " + salt), bad, 3},

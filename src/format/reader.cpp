@@ -44,6 +44,7 @@ Status Reader::open(const FileFormat& format, stockade_fault& fault) {
 // Fetches as much as it takes, each time twice as much.
 Status Reader::open_header(const FileFormat& format, stockade_fault& fault) {
   std::vector<uint8_t> bytes;
+  BeginningOpener opener;
   for (uint64_t wish = first_fetch;; wish *= 2) {
     const uint64_t had = bytes.size();
     bytes.resize(std::min(wish, file_length_));
@@ -53,7 +54,7 @@ Status Reader::open_header(const FileFormat& format, stockade_fault& fault) {
       fault = make_fault(STOCKADE_ERROR_ARMOR);
       return fault.status;
     }
-    status = open_beginning(format, bytes, beginning_, fault);
+    status = opener.open(format, bytes, beginning_, fault);
     if (status != STOCKADE_ERROR_TRUNCATED || bytes.size() == file_length_) return status;
   }
 }

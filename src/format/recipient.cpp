@@ -17,10 +17,10 @@ std::string_view no_recipient(const Stanza&) { return {}; }
 // Every kind that is known. A kind of recipient is one row here, its recipient_<kind>.cpp, and its turn in wrap_file_key
 // and unwrap_file_key.
 constexpr StanzaKind stanza_kinds[] = {
-    {key_kind, is_key_stanza_valid, key_recipient},
-    {rsa_kind, is_rsa_stanza_valid, rsa_recipient},
-    {scrypt_kind, is_scrypt_stanza_valid, scrypt_recipient},
-    {pad_kind, is_pad_stanza_valid, no_recipient},
+    {key_kind, is_key_stanza_valid, key_recipient, false},
+    {rsa_kind, is_rsa_stanza_valid, rsa_recipient, true},
+    {scrypt_kind, is_scrypt_stanza_valid, scrypt_recipient, false},
+    {pad_kind, is_pad_stanza_valid, no_recipient, false},
 };
 
 constexpr uint8_t wrap_nonce[12] = {};
@@ -63,6 +63,7 @@ Status key_ids(const Keyring& keyring, std::vector<std::string>& ids) {
 // What has become of a stanza, or of the search for one that opens.
 struct Attempt {
   bool addressed = false, opened = false;
+  uint32_t private_operations = 0;
 };
 
 Status try_keys(const Keyring& keyring, const std::vector<std::string>& ids, const Stanza& stanza,
@@ -77,9 +78,11 @@ Status try_keys(const Keyring& keyring, const std::vector<std::string>& ids, con
 }
 
 Status try_rsa_keys(const Keyring& keyring, const Stanza& stanza, uint8_t file_key[file_key_bytes], Attempt& attempt) {
+  if (attempt.private_operations == most_private_operations) return STOCKADE_OK;
   for (const auto& key : keyring.rsa_keys) {
     if (!key->private_key || key->id != rsa_recipient(stanza)) continue;
     attempt.addressed = true;
+    ++attempt.private_operations;
     return unwrap_with_rsa(*key->private_key, stanza, file_key, &attempt.opened);
   }
   return STOCKADE_OK;

@@ -21,6 +21,8 @@ namespace stockade::format {
 inline constexpr uint32_t default_work_factor = 17;      // log2 N of files that are made
 inline constexpr uint32_t default_max_work_factor = 20;  // of files that are opened
 inline constexpr uint64_t symmetric_key_bytes = 32;
+// A reader tries so many RSA stanzas of one header. In a header that was made as it should be the first opens.
+inline constexpr uint32_t most_private_operations = 16;
 
 // What stockade_keyring holds.
 struct Keyring {
@@ -60,6 +62,8 @@ struct StanzaKind {
   bool (*is_valid)(const Stanza& stanza);
   // What stockade_header_rekey calls the recipient of a valid stanza; empty where it has none.
   std::string_view (*recipient)(const Stanza& stanza);
+  // Whether a header with two stanzas for one recipient is malformed: to try a stanza costs its reader too much.
+  bool once;
 };
 // Null for a kind that is not known.
 const StanzaKind* find_kind(std::string_view name);
@@ -114,7 +118,8 @@ std::vector<uint8_t> argument_bytes(std::string_view argument);
 Status wrap_file_key(const Keyring& keyring, const uint8_t file_key[file_key_bytes], RandomSource& random,
                      std::vector<Stanza>& stanzas);
 
-// Finds the file key with whatever of the keyring fits, and then checks the header's MAC. NO_IDENTITY, PASSPHRASE,
+// Finds the file key with whatever of the keyring fits, and then checks the header's MAC. After most_private_operations RSA
+// stanzas for keys of the ring that did not open, others are passed over. NO_IDENTITY, PASSPHRASE,
 // WORK_FACTOR (fault.value: the factor asked for), HEADER_MAC (also where a stanza is for a key of the ring and does
 // not open with it), RSA_FAULT, RANDOM, LIBRARY, MEMORY. `max_work_factor` 0 means the default. On an error `file_key`
 // is zero.

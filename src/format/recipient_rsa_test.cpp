@@ -220,6 +220,42 @@ TEST(RsaRecipients, refuse_a_damaged_stanza) {
   }
 }
 
+// `count` private keys that are one, under ids of their own.
+Keyring many_identities(uint32_t count) {
+  Keyring keyring;
+  for (uint32_t i = 0; i < count; ++i) {
+    keyring.rsa_keys.push_back(std::make_unique<Keyring::RsaKey>());
+    const uint8_t id[16] = {static_cast<uint8_t>(i)};
+    append_base64(keyring.rsa_keys.back()->id, id);
+    keyring.rsa_keys.back()->private_key = rsa::make_key(rsa::oracle_key(2048).numbers);
+  }
+  return keyring;
+}
+
+TEST(RsaRecipients, try_at_most_sixteen_stanzas_of_a_header) {
+  const FileKey file_key(9);
+  const Keyring keyring = many_identities(most_private_operations + 1);
+  // A header in which only stanza `good` opens.
+  const auto header_with = [&](uint32_t good) {
+    Header header = sealed_header(keyring, file_key);
+    for (uint32_t i = 0; i < header.stanzas.size(); ++i) {
+      if (i != good) header.stanzas[i].body[7] ^= 1;
+    }
+    EXPECT_EQ(seal_header(header, file_key.bytes), STOCKADE_OK);
+    return header;
+  };
+  EXPECT_EQ(open(keyring, header_with(0)).file_key, file_key);
+  EXPECT_EQ(open(keyring, header_with(most_private_operations - 1)).file_key, file_key);
+  EXPECT_EQ(open(keyring, header_with(most_private_operations)).status, STOCKADE_ERROR_HEADER_MAC);
+  // A symmetric key behind them costs next to nothing, and is tried.
+  Header header = header_with(most_private_operations);
+  Keyring both = many_identities(most_private_operations + 1);
+  add_key(both, uint8_t{1});
+  ASSERT_EQ(wrap_file_key(keys_of({1}), file_key.bytes, system_random(), header.stanzas), STOCKADE_OK);
+  ASSERT_EQ(seal_header(header, file_key.bytes), STOCKADE_OK);
+  EXPECT_EQ(open(both, header).file_key, file_key);
+}
+
 TEST(RsaRecipients, refuse_what_was_wrapped_in_another_way) {
   const rsa::OracleKey& key = rsa::oracle_key(2048);
   const Keyring keyring = identity_of(2048);
@@ -287,6 +323,7 @@ TEST(RsaRecipients, change_by_rekey) {
   const auto rekey = [&](std::span<const std::string_view> removed, const Keyring* added) {
     return rekey_header(header, 1024, identity_of(2048), 0, removed, added, system_random(), renewed, fault);
   };
+  // No writer makes a second stanza for one key.
   EXPECT_EQ(rekey({}, &again), STOCKADE_ERROR_ARGUMENT);
   EXPECT_EQ(rekey(remove, nullptr), STOCKADE_ERROR_ARGUMENT);
   ASSERT_EQ(rekey(remove, &add), STOCKADE_OK);

@@ -96,6 +96,10 @@ bool may_be_armored(Bytes bytes) {
 }
 
 Status open_beginning(const FileFormat& format, Bytes bytes, Beginning& beginning, stockade_fault& fault) {
+  return BeginningOpener().open(format, bytes, beginning, fault);
+}
+
+Status BeginningOpener::open(const FileFormat& format, Bytes bytes, Beginning& beginning, stockade_fault& fault) {
   if (format.keyring == nullptr) {
     beginning.cipher = format.cipher;
     return open_preamble(bytes, beginning, fault, [&](Bytes salt) {
@@ -106,9 +110,10 @@ Status open_beginning(const FileFormat& format, Bytes bytes, Beginning& beginnin
     fault = fault_at(STOCKADE_ERROR_TRUNCATED, bytes.size());
     return fault.status;
   }
-  Header header;
-  Status status = parse_header(bytes, header, &beginning.header_length, fault);
+  Status status = parser_.parse(bytes, fault);
   if (status != STOCKADE_OK) return status;
+  const Header& header = parser_.header();
+  beginning.header_length = parser_.length();
   if (bytes.size() - beginning.header_length < preamble_bytes) {
     // Before the passphrase is stretched, which would have to be done again with more bytes.
     fault = fault_at(STOCKADE_ERROR_TRUNCATED, bytes.size());

@@ -48,8 +48,20 @@ Status make_beginning(const FileFormat& format, RandomSource& random, Beginning&
 bool looks_armored(Bytes bytes);
 bool may_be_armored(Bytes bytes);
 
-// Opens what `bytes` begins with. TRUNCATED if it ends too early; more bytes may follow. Once enough bytes are there, the
-// outcome does not depend on how many more there are.
+// Opens what a file begins with, which may arrive in pieces: no byte of a header is looked at twice, and no key is tried before
+// all of the beginning is there.
+class BeginningOpener {
+ public:
+  // `bytes` is the file from its beginning, at least as much of it as in the call before. TRUNCATED if it ends too early; more
+  // bytes may follow. Once enough bytes are there, the outcome does not depend on how many more there are. After another
+  // status nothing more may be asked.
+  Status open(const FileFormat& format, Bytes bytes, Beginning& beginning, stockade_fault& fault);
+
+ private:
+  HeaderParser parser_;
+};
+
+// The same in one call.
 Status open_beginning(const FileFormat& format, Bytes bytes, Beginning& beginning, stockade_fault& fault);
 // The same where the file key is known from elsewhere and only the header's MAC is to be checked.
 Status open_beginning_with(const uint8_t file_key[file_key_bytes], Bytes bytes, Header& header, Beginning& beginning,

@@ -1,27 +1,12 @@
 #include "gpu/runtime.h"
 
-#include <pthread.h>
+#include "base/forks.h"
 
 namespace stockade::gpu {
 
-namespace {
-
-// How many forks lie between the process that asked first and this one. To ask the system for the process's number in every
-// call would cost more than most calls do.
-std::atomic<uint32_t> forks{0};
-
-bool counts_forks() {
-  static const bool counted =
-      pthread_atfork(nullptr, nullptr, [] { forks.fetch_add(1, std::memory_order_relaxed); }) == 0;
-  return counted;
-}
-
-}  // namespace
-
 Status Runtime::admit() {
-  if (!counts_forks()) return STOCKADE_ERROR_MEMORY;
-  const uint32_t self = forks.load(std::memory_order_relaxed) + 1;
-  uint32_t owner = owner_.load(std::memory_order_relaxed);
+  const uint64_t self = process_number();
+  uint64_t owner = owner_.load(std::memory_order_relaxed);
   if (owner == 0 && owner_.compare_exchange_strong(owner, self)) return STOCKADE_OK;
   return owner == self ? STOCKADE_OK : STOCKADE_ERROR_FORKED;
 }

@@ -118,7 +118,7 @@ class Runtime {
   virtual Status do_elapsed(uint32_t device, void* first, void* last, double& seconds) = 0;
   virtual Status do_locate(const void* pointer, Place& place) = 0;
 
-  std::atomic<uint32_t> owner_{0};  // the process of the first call: how many forks it is away, and 1
+  std::atomic<uint64_t> owner_{0};  // the process_number() of the first call
   std::atomic<uint32_t> known_{0};  // how many devices, once they have been counted
 };
 

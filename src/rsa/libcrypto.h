@@ -5,9 +5,9 @@
 #include <openssl/types.h>
 
 #include <memory>
-#include <new>
 
 #include "base/status.h"
+#include "base/without_throwing.h"
 
 namespace stockade::rsa {
 
@@ -40,15 +40,5 @@ class ErrorScope {
 // Made by the first call that succeeds, and never freed: at the end of the process other threads may still be at work.
 // Null if libcrypto refuses.
 OSSL_LIB_CTX* library_context();
-
-// What `body` returns, or MEMORY where it runs out of it.
-template <typename Body>
-Status without_throwing(Body&& body) noexcept {
-  try {
-    return body();
-  } catch (const std::bad_alloc&) {
-    return STOCKADE_ERROR_MEMORY;
-  }
-}
 
 }  // namespace stockade::rsa
