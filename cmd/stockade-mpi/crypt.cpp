@@ -32,7 +32,7 @@ struct CryptLine {
   stockade_direction direction = STOCKADE_ENCRYPT;
   KeyOptions keys;
   std::optional<std::string> input, output, cipher, schedule, resume_key;
-  bool force = false, resume = false;
+  bool force = false, resume = false, accept_changed_input = false;
   RunOptions run;
 
   bool decrypting() const { return direction == STOCKADE_DECRYPT; }
@@ -56,6 +56,7 @@ void check_line(const CryptLine& line) {
            {"name one with --resume-key KEY; 'stockade keygen --symmetric -o KEY' makes it"});
   }
   if (line.resume_key && !line.resume) refuse("--resume-key belongs to --resume");
+  if (line.accept_changed_input && !line.resume) refuse("--accept-changed-input belongs to --resume");
 }
 
 // What rank 0 alone has: keys, and what they open.
@@ -82,8 +83,8 @@ class SharedCrypt {
   void create_job();
   bool fits() const;
   stockade_status try_job() const;
-  Failure refused_journal(stockade_status status) const;
-  void find_missing();
+  Failure refused_journal(const stockade_fault& fault) const;
+  void tell_what_is_done() const;
   void run();
   void judge(const stockade_shared_work& work, int error);
   void settle_partial(stockade_status status);
@@ -101,7 +102,6 @@ class SharedCrypt {
   stockade_shared_info info_{};
   bool dynamic_ = true;
   bool goes_on_ = false;  // with what an interrupted run has left
-  std::vector<uint64_t> missing_;
   std::unique_ptr<ui::Progress> progress_;
 };
 
@@ -163,6 +163,7 @@ stockade_status SharedCrypt::try_job() const {
   work.out_fd = output_.fd();
   work.journal_fd = output_.journal_fd();
   work.next = [](void*) -> uint64_t { return STOCKADE_NO_SLICE; };
+  work.accept_changed_input = line_.accept_changed_input ? 1 : 0;
   return stockade_shared_run(job_.get(), &work, engine_.get());
 }
 
@@ -185,15 +186,16 @@ bool SharedCrypt::open_journal() {
   if (status == STOCKADE_ERROR_IO || status == STOCKADE_ERROR_MEMORY) {
     throw io_failure(error, context_.input, output.name());
   }
-  if (!line_.force) throw refused_journal(status);
+  fault.status = status;
+  if (!line_.force) throw refused_journal(fault);
   output.start_over();
   ui::notice(fmt::format("starting over with {}", output.name()));
   return false;
 }
 
-Failure SharedCrypt::refused_journal(stockade_status status) const {
-  if (status == STOCKADE_ERROR_INPUT_CHANGED) {
-    return {Exit::io, fmt::format("{} has changed since the interrupted run", context_.input), {start_over_hint}};
+Failure SharedCrypt::refused_journal(const stockade_fault& fault) const {
+  if (fault.status == STOCKADE_ERROR_INPUT_CHANGED) {
+    return changed_input_failure(fault, context_.input, "the interrupted run", start_over_hint);
   }
   return {Exit::io,
           fmt::format("the journal of {} is damaged, or of another job: other keys, cipher or input", output_.name()),
@@ -236,14 +238,11 @@ void SharedCrypt::make_output() {
   output_.make(options, line_.resume);
 }
 
-void SharedCrypt::find_missing() {
+// They are read back all the same, by all ranks.
+void SharedCrypt::tell_what_is_done() const {
   uint64_t count = 0;
-  const int journal = output_.journal_fd();
-  stockade_status status = stockade_shared_missing(job_.get(), journal, nullptr, 0, &count);
-  missing_.resize(count);
-  if (status == STOCKADE_OK) {
-    status = stockade_shared_missing(job_.get(), journal, missing_.data(), missing_.size(), &count);
-  }
+  const stockade_status status =
+      stockade_shared_missing(job_.get(), output_.journal_fd(), nullptr, 0, &count);
   if (status != STOCKADE_OK) throw Failure(exit_for(status), stockade_status_text(status), {start_over_hint});
   ui::notice(
       fmt::format("going on with {}: {} of {} slices are done", output_.name(), info_.slices - count, info_.slices));
@@ -257,7 +256,7 @@ void SharedCrypt::make_job() {
   goes_on_ = line_.resume && open_journal();
   if (!goes_on_) create_job();
   stockade_shared_info_get(job_.get(), &info_);
-  if (goes_on_) find_missing();
+  if (goes_on_) tell_what_is_done();
 }
 
 void SharedCrypt::share_job() {
@@ -277,7 +276,6 @@ void SharedCrypt::share_job() {
   ranks_.share(&invitation, sizeof invitation);
   ranks_.share(terms.data(), terms.capacity());
   goes_on_ = invitation.goes_on;
-  if (goes_on_) ranks_.share_all(0, missing_);
   ranks_.everywhere([&] {
     if (ranks_.first()) return;
     // No child shall inherit it.
@@ -305,7 +303,9 @@ void SharedCrypt::settle_partial(stockade_status status) {
 
 void SharedCrypt::judge(const stockade_shared_work& work, int error) {
   if (work.fault.status == STOCKADE_OK) return;
-  if (goes_on_ && work.fault.status == STOCKADE_ERROR_INPUT_CHANGED) throw refused_journal(work.fault.status);
+  if (goes_on_ && (work.fault.status == STOCKADE_ERROR_INPUT_CHANGED || work.fault.status == STOCKADE_ERROR_JOURNAL)) {
+    throw refused_journal(work.fault);
+  }
   FailureAt failure = failure_at(work.fault, error, context_);
   if (line_.resume && work.fault.status == STOCKADE_ERROR_IO) failure.hints.emplace_back(resume_hint);
   throw failure;
@@ -318,7 +318,7 @@ void SharedCrypt::run() {
                         .out_fd = output_.fd(),
                         .journal_fd = output_.journal_fd(),
                         .dynamic = dynamic_,
-                        .missing = goes_on_ ? &missing_ : nullptr,
+                        .accept_changed_input = line_.accept_changed_input,
                         .context = context_,
                         .progress = *progress_};
   stockade_status worst = STOCKADE_OK;
@@ -404,6 +404,8 @@ void declare(Command& command, CryptLine& line) {
   command.flag(files, "--resume", line.resume,
                "keep a journal beside the output, and go on with what an interrupted run of the same command has left, "
                "with any number of ranks");
+  command.flag(files, "--accept-changed-input", line.accept_changed_input,
+               "go on although the times or the inode of the input have changed; only for an input whose content has not");
   if (!line.decrypting()) {
     command.option(files, "--resume-key", "KEY", line.resume_key,
                    "who can go on: the key in this file instead of those that open the output");

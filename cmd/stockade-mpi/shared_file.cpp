@@ -18,8 +18,7 @@ struct Part {
   const SlicesWork& work;
   Schedule schedule;
   stockade_shared_info info;
-  uint64_t count;            // slices to do on all ranks
-  uint64_t number = 0;       // of the one at hand among them
+  uint64_t number = 0;       // of the slice at hand
   uint64_t done_before = 0;  // bytes that this rank had done when it began that one
   uint64_t done = 0;
 };
@@ -30,7 +29,7 @@ uint64_t next_slice(void* context) {
   const auto number = part.schedule.next();
   if (!number) return STOCKADE_NO_SLICE;
   part.number = *number;
-  return part.work.missing == nullptr ? *number : (*part.work.missing)[*number];
+  return *number;
 }
 
 // What all have done, as one rank can tell: in a dynamic order all before the slice at hand are done or nearly so; with
@@ -38,7 +37,7 @@ uint64_t next_slice(void* context) {
 int on_progress(void* context, uint64_t done, uint64_t) {
   Part& part = *static_cast<Part*>(context);
   part.done = done;
-  const uint64_t total = part.count * part.info.slice_bytes - (part.info.slice_bytes - part.info.last_slice_bytes);
+  const uint64_t total = (part.info.slices - 1) * part.info.slice_bytes + part.info.last_slice_bytes;
   const uint64_t all = part.schedule.dynamic() ? part.number * part.info.slice_bytes + (done - part.done_before)
                                                : done * part.ranks.size();
   part.work.progress.update(std::min(all, total), total);
@@ -112,8 +111,7 @@ FailureAt failure_at(const stockade_fault& fault, int error, const FileContext& 
 SlicesDone run_slices(Ranks& ranks, const SlicesWork& work, const stockade_engine* engine, const Judge& judge) {
   stockade_shared_info info{};
   stockade_shared_info_get(work.job, &info);
-  const uint64_t count = work.missing == nullptr ? info.slices : work.missing->size();
-  Part part{.ranks = ranks, .work = work, .schedule{ranks, count, work.dynamic}, .info = info, .count = count};
+  Part part{.ranks = ranks, .work = work, .schedule{ranks, info.slices, work.dynamic}, .info = info};
   stockade_shared_work library_work{};
   library_work.struct_size = sizeof library_work;
   library_work.in_fd = work.input.fd.get();
@@ -123,6 +121,7 @@ SlicesDone run_slices(Ranks& ranks, const SlicesWork& work, const stockade_engin
   library_work.next_context = &part;
   library_work.progress = on_progress;
   library_work.progress_context = &part;
+  library_work.accept_changed_input = work.accept_changed_input ? 1 : 0;
   library_work.damage = work.damage;
   library_work.damage_context = work.damage_context;
   ranks.everywhere([&] {

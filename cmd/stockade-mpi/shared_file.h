@@ -31,8 +31,7 @@ struct SlicesWork {
   const Input& input;
   int out_fd = -1, journal_fd = -1;
   bool dynamic = true;
-  // The slices to do where these are not all. On all ranks.
-  const std::vector<uint64_t>* missing = nullptr;
+  bool accept_changed_input = false;
   const FileContext& context;
   ui::Progress& progress;
   stockade_damage damage = nullptr;
