@@ -24,7 +24,7 @@ _stockade_options() {
     verify) echo "$keys $identity $run" ;;
     rekey)
       echo "$keys $identity --add:f --add-recipient:f --add-recipients-file:f --add-passphrase --add-passphrase-file:f --add-passphrase-fd:-" \
-        "--work-factor:- --remove:f -q --quiet -v --verbose"
+        "--work-factor:- --remove:f --restore -q --quiet -v --verbose"
       ;;
     'cobblestone encrypt' | 'cobblestone decrypt') echo "--key-file:f --context:- --bits:w=256,128 $files $run" ;;
     'raw encrypt' | 'raw decrypt')

@@ -1,10 +1,12 @@
 #include "file_failure.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cerrno>
 
+#include "side_file.h"
 #include "ui.h"
 #include "values.h"
 
@@ -41,6 +43,19 @@ Failure work_factor(const stockade_fault& fault, const FileContext& context) {
 std::vector<std::string> damage_hints(const stockade_fault& fault, const FileContext& context) {
   if (context.output != "standard output" || fault.chunk == UINT64_MAX || fault.chunk == 0) return {};
   return {"what has been written is authentic, but not the whole"};
+}
+
+// A header that is damaged beside what an interrupted rekey has left.
+std::vector<std::string> header_hints(const FileContext& context) {
+  const std::string& shown = context.input;
+  if (context.direction != STOCKADE_DECRYPT || shown.size() < 3 || shown.front() != '\'') return {};
+  const std::string copy = beside(shown.substr(1, shown.size() - 2), "stockade-header");
+  struct stat found {};
+  if (lstat(copy.c_str(), &found) != 0) return {};
+  return {
+      fmt::format("an interrupted rekey has left '{}': 'stockade rekey --restore' with the same keys puts the old "
+                  "header back",
+                  copy)};
 }
 
 }  // namespace
@@ -82,6 +97,13 @@ Failure file_failure(const stockade_fault& fault, int error, const FileContext& 
     case STOCKADE_ERROR_CHUNK:
     case STOCKADE_ERROR_TRAILING_DATA:
       return {exit, fmt::format("{}: {}", context.input, fault_text(fault)), damage_hints(fault, context)};
+    case STOCKADE_ERROR_MAGIC:
+    case STOCKADE_ERROR_HEADER:
+    case STOCKADE_ERROR_HEADER_MAC:
+    case STOCKADE_ERROR_CIPHER:
+    case STOCKADE_ERROR_SCRYPT_NOT_ALONE:
+    case STOCKADE_ERROR_HEADER_TOO_LONG:
+      return {exit, fmt::format("{}: {}", context.input, fault_text(fault)), header_hints(context)};
     case STOCKADE_ERROR_DEVICE:
     case STOCKADE_ERROR_DEVICE_MEMORY:
     case STOCKADE_ERROR_FORKED:

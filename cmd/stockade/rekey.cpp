@@ -33,7 +33,7 @@ struct RekeyLine {
   std::vector<std::string> add, add_recipients, add_recipients_files, remove, files;
   PassphraseOptions add_passphrase;
   std::optional<std::string> work_factor;
-  bool quiet = false, verbose = false;
+  bool restore = false, quiet = false, verbose = false;
 };
 
 struct Change {
@@ -68,7 +68,9 @@ std::string removal_id(const std::string& text) {
 
 Change read_change(const RekeyLine& line) {
   const bool adds = !line.add.empty() || !line.add_recipients.empty() || !line.add_recipients_files.empty();
-  if (!adds && line.remove.empty() && !line.add_passphrase.given()) {
+  const bool changes = adds || !line.remove.empty() || line.add_passphrase.given();
+  if (changes && line.restore) refuse("--restore changes no recipients", {"leave it out, or leave the changes out"});
+  if (!changes && !line.restore) {
     refuse("nothing to change", {"--add KEY, --add-recipient PUB and --remove KEY say what is to be done"});
   }
   const uint32_t work_factor = parse_work_factor("--work-factor", line.work_factor);
@@ -114,11 +116,17 @@ Failure rekey_failure(const stockade_fault& fault, const FileContext& context, c
 
 class Rekey {
  public:
-  explicit Rekey(const RekeyLine& line) : change_(read_change(line)), identities_(line.keys) {}
+  explicit Rekey(const RekeyLine& line) : change_(read_change(line)), identities_(line.keys), restore_(line.restore) {}
 
   void one(const std::string& path) {
     RekeyTarget target(path);
-    if (target.was_interrupted()) settle(target);
+    target.check_kind();
+    if (const auto copy = target.read_copy()) {
+      settle(target, *copy);
+    } else if (restore_) {
+      ui::notice(fmt::format("{}: no interrupted rekey has left anything to restore", target.name()));
+    }
+    if (restore_) return;
     const std::vector<uint8_t> renewed = renew(target);
     if (renewed.size() == target.header().size()) {
       target.replace_header(renewed);
@@ -130,37 +138,54 @@ class Rekey {
   }
 
  private:
-  // After an interruption the file has its old header, its new one, or parts of both; the old one is saved too. The new one
-  // may be the only one that somebody has a key for, so nothing is given up before it is certain which it is.
-  void settle(RekeyTarget& target) {
-    const stockade_status status = header_status(target);
-    if (status == STOCKADE_OK) {
-      target.remove_copy();
-      ui::notice(fmt::format("{}: an earlier rekey was interrupted; the header is whole", target.name()));
-    } else if (status == STOCKADE_ERROR_NO_IDENTITY || status == STOCKADE_ERROR_PASSPHRASE) {
-      throw Failure(
-          Exit::no_key,
-          fmt::format("an earlier rekey of {} was interrupted, and what was given does not open the header that it "
-                      "has now; the old one is in '{}'",
-                      target.name(), target.copy_name()),
-          {"give a key or passphrase for which the file was to be rekeyed",
-           "if there is none, put the old header back: dd conv=notrunc bs=1 count=HEADER_BYTES if=COPY of=FILE"});
-    } else {
-      target.restore_header();
-      ui::notice(fmt::format("{}: an earlier rekey was interrupted; its old header is back", target.name()));
+  // After an interruption the file has its old header, its new one, or parts of both; the old one is saved too, or a part
+  // of it where the file was not touched yet. The copy decides nothing before it is proved to be of this file, and the new
+  // header may be the only one that somebody has a key for, so nothing is given up before it is certain which it is.
+  void settle(RekeyTarget& target, const std::vector<uint8_t>& copy) {
+    switch (remedy(target, copy)) {
+      case STOCKADE_REMEDY_KEEP:
+        target.remove_copy();
+        return ui::notice(fmt::format("{}: an earlier rekey was interrupted; the header is whole", target.name()));
+      case STOCKADE_REMEDY_CHOOSE:
+        if (!restore_) refuse_unopened(target);
+        [[fallthrough]];
+      case STOCKADE_REMEDY_RESTORE:
+        target.restore_header(copy);
+        return ui::notice(fmt::format("{}: an earlier rekey was interrupted; its old header is back", target.name()));
+      case STOCKADE_REMEDY_FOREIGN:
+        break;
     }
+    throw Failure(
+        Exit::io,
+        fmt::format("'{}', left by an interrupted rekey, is not of {} as it is now", target.copy_name(), target.name()),
+        {"remove it if the file opens with its keys"});
   }
 
-  // Whether the header that the file has now opens: OK, or why not.
-  stockade_status header_status(RekeyTarget& target) {
-    const FileHead head = target.peek_header();
-    if (head.status != STOCKADE_OK) return head.status;
-    const std::vector<uint8_t> header = target.read_front(head.length());
-    std::vector<uint8_t> same(most_header_bytes);
-    uint64_t length = 0;
-    return stockade_header_rekey(header.data(), header.size(), identities_.keyring_for(head, target.name()),
-                                 identities_.max_work_factor(), nullptr, 0, nullptr, same.data(), same.size(), &length,
-                                 nullptr);
+  [[noreturn]] static void refuse_unopened(const RekeyTarget& target) {
+    throw Failure(
+        Exit::no_key,
+        fmt::format("an earlier rekey of {} was interrupted, and what was given does not open the header that it has "
+                    "now; the old one is in '{}'",
+                    target.name(), target.copy_name()),
+        {"give a key or passphrase for which the file was to be rekeyed",
+         "if there is none, 'stockade rekey --restore' with a key of the old header puts that back"});
+  }
+
+  stockade_remedy remedy(RekeyTarget& target, const std::vector<uint8_t>& copy) {
+    const std::vector<uint8_t> front = target.read_front(most_header_bytes + STOCKADE_PREAMBLE_BYTES);
+    FileHead head = parse_head(front);
+    // For the passphrase that may have to be asked for.
+    if (head.status != STOCKADE_OK) head = parse_head(copy);
+    stockade_remedy found = STOCKADE_REMEDY_FOREIGN;
+    stockade_fault fault{};
+    fault.status = stockade_header_remedy(front.data(), front.size(), copy.data(), copy.size(),
+                                          identities_.keyring_for(head, target.name()), identities_.max_work_factor(),
+                                          &found, &fault);
+    if (fault.status == STOCKADE_OK) return found;
+    if (fault.status == STOCKADE_ERROR_NO_IDENTITY || fault.status == STOCKADE_ERROR_PASSPHRASE) {
+      refuse_unopened(target);
+    }
+    throw file_failure(fault, 0, {STOCKADE_DECRYPT, target.name(), "", &head, identities_.key_ids()});
   }
 
   std::vector<uint8_t> renew(RekeyTarget& target) {
@@ -182,6 +207,7 @@ class Rekey {
 
   Change change_;
   Identities identities_;
+  bool restore_;
 };
 
 void run_rekey(const RekeyLine& line) {
@@ -212,13 +238,15 @@ shut somebody out for certain, decrypt the file and encrypt it anew.
 Only the header is written. If the new one fits into the old one's place, that
 happens in place, and .FILE.stockade-header beside the file keeps the old header
 until the new one is on the disk; should rekey be interrupted, the next one puts
-it back first. Else the file is copied. The work takes the same time for a file of
+it back first, and rekey --restore does nothing else. The copy counts only if it is a
+file of yours alone and the given key or passphrase proves that it is of this file. Else the file is copied. The work takes the same time for a file of
 any size in the first case.
 
 examples:
   stockade rekey -k old.key --add new.key --remove old.key disk.img.stk
   stockade rekey -k my.key --remove BvMCBRzzCno /mnt/usb/*.stk
   stockade rekey -p --remove passphrase --add my.key letter.stk
+  stockade rekey -k my.key --restore disk.img.stk
   stockade rekey -i alice.pem --add-recipient bob.pub.pem reports.tar.stk
 )";
 
@@ -242,6 +270,8 @@ void add_rekey(Command& root) {
         command.options("changes", "--remove", "KEY", line->remove,
                         "remove a key, by its file (of an RSA key the public half will do) or its id, or the word "
                         "passphrase; may be repeated");
+        command.flag("changes", "--restore", line->restore,
+                     "change nothing, but finish what an interrupted rekey has left");
         command.operands("files", "FILE", line->files, "the files to change");
         command.flag("other options", "-q,--quiet", line->quiet, "say nothing but errors");
         command.flag("other options", "-v,--verbose", line->verbose, "say how it was done");

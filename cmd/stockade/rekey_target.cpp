@@ -14,6 +14,7 @@
 #include "file_failure.h"
 #include "interrupt.h"
 #include "output_file.h"
+#include "side_file.h"
 #include "stockade/stockade.h"
 #include "ui.h"
 
@@ -55,19 +56,6 @@ Input open_for_change(const std::string& path, const std::string& shown) {
   return input;
 }
 
-// All that stands in a file of a header's size; nothing where there is none.
-std::vector<uint8_t> read_whole(const std::string& path) {
-  std::vector<uint8_t> bytes;
-  const Descriptor fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
-  if (fd.get() < 0 && errno == ENOENT) return bytes;
-  if (fd.get() < 0) fail("open", "'" + path + "'");
-  bytes.resize(most_copy_bytes);
-  const ssize_t got = pread(fd.get(), bytes.data(), bytes.size(), 0);
-  if (got < 0) fail("read", "'" + path + "'");
-  bytes.resize(static_cast<size_t>(got));
-  return bytes;
-}
-
 // Copies a piece from `*position` on to where `to` stands: how much, 0 at the end, -1 on an error.
 ssize_t copy_piece(int from, off_t* position, int to) {
   constexpr size_t piece_bytes = 64 << 20;
@@ -85,9 +73,7 @@ ssize_t copy_piece(int from, off_t* position, int to) {
 }  // namespace
 
 RekeyTarget::RekeyTarget(const std::string& path)
-    : path_(resolved(path)),
-      copy_path_(fmt::format("{}.{}.stockade-header", folder_of(path_), name_in_folder(path_))),
-      input_(open_for_change(path_, path)) {}
+    : path_(resolved(path)), copy_path_(beside(path_, "stockade-header")), input_(open_for_change(path_, path)) {}
 
 std::vector<uint8_t> RekeyTarget::read_front(size_t length) const {
   std::vector<uint8_t> bytes(length);
@@ -101,46 +87,73 @@ void RekeyTarget::write_front(std::span<const uint8_t> bytes) {
   if (lseek(input_.fd.get(), 0, SEEK_SET) != 0) fail("write to", name());
   write_all(input_.fd.get(), bytes.data(), bytes.size(), name());
   sync_file(input_.fd.get(), name());
+  // What this process has changed is no change by another.
+  if (fstat(input_.fd.get(), &input_.status) != 0) fail("read", name());
 }
 
-// A whole header that fills the copy but for the bytes that stand behind the header in this file too.
-bool RekeyTarget::belongs(std::span<const uint8_t> copy) const {
-  const FileHead head = parse_head(copy);
-  if (head.status != STOCKADE_OK || copy.size() != head.length() + STOCKADE_PREAMBLE_BYTES) return false;
-  const std::vector<uint8_t> front = read_front(copy.size());
-  return front.size() == copy.size() && std::equal(copy.begin() + static_cast<ptrdiff_t>(head.length()), copy.end(),
-                                                   front.begin() + static_cast<ptrdiff_t>(head.length()));
-}
-
-bool RekeyTarget::was_interrupted() {
-  const std::vector<uint8_t> copy = read_whole(copy_path_);
-  if (access(copy_path_.c_str(), F_OK) != 0) return false;
-  if (belongs(copy)) return true;
-  // A copy that was not finished means that the file was not touched.
-  const FileHead head = parse_head(copy);
-  const bool whole = head.status == STOCKADE_OK && copy.size() >= head.length() + STOCKADE_PREAMBLE_BYTES;
-  if (!whole && read_head(input_).status == STOCKADE_OK) {
-    remove_copy();
-    return false;
+void RekeyTarget::check_kind() const {
+  constexpr size_t sector_bytes = 512;
+  const std::vector<uint8_t> front = read_front(sector_bytes);
+  // After a power failure the beginning of a file that was being written may be zeros, which only a copy can mend.
+  const bool lost =
+      front.size() == sector_bytes && std::all_of(front.begin(), front.end(), [](uint8_t byte) { return byte == 0; });
+  const FileHead head = parse_head(front);
+  if (head.armored) refuse_armor();
+  if (!lost && (head.status == STOCKADE_ERROR_MAGIC || head.status == STOCKADE_ERROR_VERSION)) {
+    throw file_failure(head.fault, 0, {STOCKADE_DECRYPT, name(), "", nullptr, {}});
   }
-  throw Failure(Exit::io,
-                fmt::format("'{}', left by an interrupted rekey, is not of {} as it is now", copy_path_, name()),
-                {"remove it if the file opens with its keys"});
 }
 
-void RekeyTarget::restore_header() {
-  const std::vector<uint8_t> copy = read_whole(copy_path_);
-  if (!belongs(copy)) fail("read", "'" + copy_path_ + "'");
-  write_front({copy.data(), copy.size() - STOCKADE_PREAMBLE_BYTES});
+void RekeyTarget::refuse_armor() const {
+  throw Failure(Exit::usage, fmt::format("{} is armored, which rekey does not change", name()),
+                {"decrypt it and encrypt it anew"});
+}
+
+std::optional<std::vector<uint8_t>> RekeyTarget::read_copy() const {
+  const Descriptor fd = open_side_file(copy_path_, O_RDONLY);
+  if (fd.get() < 0) return std::nullopt;
+  std::vector<uint8_t> bytes(most_copy_bytes);
+  size_t length = 0;
+  while (length < bytes.size()) {
+    const ssize_t got = pread(fd.get(), bytes.data() + length, bytes.size() - length, static_cast<off_t>(length));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) fail("read", "'" + copy_path_ + "'");
+    if (got == 0) break;
+    length += static_cast<size_t>(got);
+  }
+  // It may stand in memory alone, after a process was killed: it is on the disk before the file is touched again.
+  sync_file(fd.get(), "'" + copy_path_ + "'");
+  sync_folder(folder_of(copy_path_));
+  bytes.resize(length);
+  return bytes;
+}
+
+void RekeyTarget::restore_header(std::span<const uint8_t> copy) {
+  check_unchanged();
+  write_front(copy.first(copy.size() - STOCKADE_PREAMBLE_BYTES));
   remove_copy();
+}
+
+void RekeyTarget::check_unchanged() const {
+  struct stat now {
+  }, named{};
+  if (fstat(input_.fd.get(), &now) != 0) fail("read", name());
+  const auto same_time = [](const timespec& a, const timespec& b) {
+    return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
+  };
+  const struct stat& then = input_.status;
+  if (now.st_size != then.st_size || !same_time(now.st_mtim, then.st_mtim) || !same_time(now.st_ctim, then.st_ctim)) {
+    throw Failure(Exit::io, fmt::format("{} changed while it was being rekeyed", name()),
+                  {"try again when nothing else writes to it"});
+  }
+  if (stat(path_.c_str(), &named) != 0 || !same_file(named, now)) {
+    throw Failure(Exit::io, fmt::format("{} was replaced by another process", name()), {"try again"});
+  }
 }
 
 const FileHead& RekeyTarget::read_header() {
   head_ = read_head(input_);
-  if (head_.armored) {
-    throw Failure(Exit::usage, fmt::format("{} is armored, which rekey does not change", name()),
-                  {"decrypt it and encrypt it anew"});
-  }
+  if (head_.armored) refuse_armor();
   if (head_.status != STOCKADE_OK) {
     throw file_failure(head_.fault, 0, {STOCKADE_DECRYPT, name(), "", nullptr, {}});
   }
@@ -151,8 +164,10 @@ const FileHead& RekeyTarget::read_header() {
 void RekeyTarget::write_copy() {
   const std::vector<uint8_t> front = read_front(header_.size() + STOCKADE_PREAMBLE_BYTES);
   const std::string shown = "'" + copy_path_ + "'";
-  const Descriptor fd(open(copy_path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-  if (fd.get() < 0) fail("create", shown);
+  const Descriptor fd = open_side_file(copy_path_, O_WRONLY | O_CREAT | O_EXCL);
+  if (fd.get() < 0) {
+    throw Failure(Exit::io, fmt::format("{} came into being meanwhile", shown), {"try again"});
+  }
   try {
     write_all(fd.get(), front.data(), front.size(), shown);
     sync_file(fd.get(), shown);
@@ -169,6 +184,7 @@ void RekeyTarget::remove_copy() {
 }
 
 void RekeyTarget::replace_header(std::span<const uint8_t> renewed) {
+  check_unchanged();
   write_copy();
   write_front(renewed);
   remove_copy();
@@ -189,6 +205,9 @@ void RekeyTarget::copy_with_header(std::span<const uint8_t> renewed) {
     fail("write", name());
   }
   if (fchmod(output.fd(), input_.status.st_mode & 07777) != 0) fail("write", name());
+  // With a change made meanwhile the copy would be neither the old file nor the new one.
+  output.make_durable();
+  check_unchanged();
   output.commit();
 }
 

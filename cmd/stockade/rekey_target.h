@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -21,14 +22,18 @@ class RekeyTarget {
 
   const std::string& name() const { return input_.name; }
 
-  // Whether an interrupted replacement has left the old header. What else it may have left is tidied up. Throws Failure.
-  bool was_interrupted();
+  // Throws Failure for a file that is armored, or none of ours, whatever stands beside it. A front that the disk has lost
+  // passes.
+  void check_kind() const;
+  // What an interrupted replacement has saved, if anything: not yet to be trusted. Throws Failure, also where the copy is not
+  // a file of this user alone.
+  std::optional<std::vector<uint8_t>> read_copy() const;
   const std::string& copy_name() const { return copy_path_; }
-  // The two ends of such a replacement: the old header comes back, or its copy goes. Throw Failure.
-  void restore_header();
+  // The two ends of such a replacement: the header of the copy, which was found authentic, comes back, or the copy goes.
+  // Throw Failure.
+  void restore_header(std::span<const uint8_t> copy);
   void remove_copy();
-  // What the file begins with, whatever it is; and so many bytes of it. Throw Failure (io).
-  FileHead peek_header() const { return read_head(input_); }
+  // So many bytes of what the file begins with. Throws Failure (io).
   std::vector<uint8_t> read_front(size_t length) const;
   // Throws Failure.
   const FileHead& read_header();
@@ -41,7 +46,9 @@ class RekeyTarget {
 
  private:
   void write_front(std::span<const uint8_t> bytes);
-  bool belongs(std::span<const uint8_t> copy) const;
+  [[noreturn]] void refuse_armor() const;
+  // Throws Failure where somebody else has changed or replaced the file since it was opened.
+  void check_unchanged() const;
   void write_copy();
 
   std::string path_, copy_path_;

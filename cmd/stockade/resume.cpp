@@ -31,20 +31,6 @@ bool has_name(int fd, const std::string& path) {
 
 }  // namespace
 
-std::string beside(const std::string& path, const char* suffix) {
-  return fmt::format("{}.{}.{}", folder_of(path), name_in_folder(path), suffix);
-}
-
-void require_own(int fd, const std::string& path) {
-  struct stat found {};
-  if (fstat(fd, &found) != 0) fail("open", path);
-  const bool own = S_ISREG(found.st_mode) && found.st_uid == geteuid() && found.st_nlink <= 1;
-  if (!own || (found.st_mode & 077) != 0) {
-    throw Failure(Exit::io, fmt::format("'{}' is not a file of this user alone", path),
-                  {"remove it, or write elsewhere"});
-  }
-}
-
 bool ResumableOutput::has_journal(const std::string& path) { return access(journal_of(path).c_str(), F_OK) == 0; }
 
 ResumableOutput::ResumableOutput(const OutputFile::Options& options)

@@ -5,15 +5,9 @@
 #include <string>
 
 #include "output_file.h"
+#include "side_file.h"
 
 namespace stockade::cmd {
-
-// For OUT in some folder .OUT.SUFFIX.
-std::string beside(const std::string& path, const char* suffix);
-
-// Throws Failure (io) unless the open file is a regular one of this user alone: in a folder that others can write to, a file
-// of this name may be somebody's trap, and what is written there would be theirs.
-void require_own(int fd, const std::string& path);
 
 // For OUT in some folder these are .OUT.stockade-partial and .OUT.stockade-journal. The partial is made before the journal,
 // and the journal goes before the partial gets the output's name. One without the other is worth nothing. Both are locked

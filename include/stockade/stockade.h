@@ -748,6 +748,24 @@ STOCKADE_API stockade_status stockade_header_rekey(const void* header, uint64_t 
                                                    const stockade_keyring* add, void* out, uint64_t out_size,
                                                    uint64_t* out_length, stockade_fault* fault);
 
+/* What is to be done where a header was being replaced in place and the program, or the machine, stopped. `front` is what
+ * the file begins with now, at least `copy_length` bytes of it, and `copy` what was saved before: the old header and the
+ * STOCKADE_PREAMBLE_BYTES behind it. Nothing is written. Armor is MAGIC; a front whose first 512 bytes are zero is one that
+ * the disk has lost, and may be restored.
+ * Errors: NULL_POINTER, MAGIC, VERSION, NO_IDENTITY, PASSPHRASE (nothing that was given opens a header that belongs to the
+ * file), WORK_FACTOR, RSA_FAULT, RANDOM, LIBRARY, MEMORY. After an error nothing may be concluded of the copy. */
+typedef enum stockade_remedy {
+  STOCKADE_REMEDY_KEEP = 0,    /* the file's header opens with its payload's commitment, and the copy may go */
+  STOCKADE_REMEDY_RESTORE = 1, /* it is damaged; the copy's is authentic and of this payload: all of `copy` but its last
+                                  STOCKADE_PREAMBLE_BYTES go over the front of the file */
+  STOCKADE_REMEDY_CHOOSE = 2,  /* both are whole and of this payload, and the identities open the copy's alone */
+  STOCKADE_REMEDY_FOREIGN = 3  /* the copy is not proved to be of this file: leave both */
+} stockade_remedy;
+STOCKADE_API stockade_status stockade_header_remedy(const void *front, uint64_t front_length, const void *copy,
+                                                    uint64_t copy_length, const stockade_keyring *identities,
+                                                    uint32_t max_work_factor, stockade_remedy *remedy,
+                                                    stockade_fault *fault);
+
 /* ---- many jobs -------------------------------------------------------------------------------------------------- */
 
 /* Calls item(context, i) for every i below `count`, on the engine's workers and in no order, such as for many small files.

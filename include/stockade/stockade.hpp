@@ -1060,6 +1060,17 @@ inline std::vector<std::byte> rekey(ByteView header, const Keyring& identities, 
   return out;
 }
 
+// What is to be done where the replacement of a header was interrupted: stockade_header_remedy.
+inline stockade_remedy header_remedy(ByteView front, ByteView copy, const Keyring& identities,
+                                     std::uint32_t max_work_factor = 0) {
+  stockade_remedy remedy = STOCKADE_REMEDY_FOREIGN;
+  stockade_fault fault = {};
+  const stockade_status status = stockade_header_remedy(front.data(), front.size(), copy.data(), copy.size(),
+                                                        identities.handle(), max_work_factor, &remedy, &fault);
+  require(status, fault);
+  return remedy;
+}
+
 // Calls item(i) for every i below `count`, on the engine's workers and in no order. An exception keeps further ones from
 // starting and comes out of the call.
 template <std::invocable<std::uint64_t> Item>

@@ -22,6 +22,7 @@
 #include "format/header.h"
 #include "format/reader.h"
 #include "format/recipient.h"
+#include "format/rekey.h"
 #include "rsa/key_files.h"
 #include "slices/resume.h"
 #include "stockade/stockade.h"
@@ -412,6 +413,20 @@ stockade_status stockade_header_rekey(const void* header, uint64_t length, const
     std::memcpy(out, renewed.data(), renewed.size());
     *out_length = renewed.size();
     return STOCKADE_OK;
+  });
+  return put_fault(fault, status, found);
+}
+
+stockade_status stockade_header_remedy(const void* front, uint64_t front_length, const void* copy, uint64_t copy_length,
+                                       const stockade_keyring* identities, uint32_t max_work_factor,
+                                       stockade_remedy* remedy, stockade_fault* fault) {
+  if (identities == nullptr || remedy == nullptr || missing(front, front_length) || missing(copy, copy_length)) {
+    return put_fault(fault, format::make_fault(STOCKADE_ERROR_NULL_POINTER));
+  }
+  stockade_fault found = format::make_fault(STOCKADE_OK);
+  const Status status = guarded([&] {
+    return format::find_remedy({bytes(front), front_length}, {bytes(copy), copy_length}, identities->keyring,
+                               max_work_factor, *remedy, found);
   });
   return put_fault(fault, status, found);
 }

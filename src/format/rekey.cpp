@@ -1,7 +1,11 @@
 // Other recipients for the same file key.
+#include "format/rekey.h"
+
 #include <algorithm>
+#include <cstring>
 
 #include "format/recipient.h"
+#include "format/sealed_file.h"
 
 namespace stockade::format {
 namespace {
@@ -80,6 +84,120 @@ Status rekey_header(const Header& header, uint64_t old_length, const Keyring& id
   if (status != STOCKADE_OK) return status;
   status = without_throwing([&] { return rekey(header, old_length, *file_key, remove, add, random, renewed); });
   if (status != STOCKADE_OK) fault = make_fault(status);
+  return status;
+}
+
+namespace {
+
+// What a disk writes whole or not at all.
+constexpr uint64_t sector_bytes = 512;
+
+bool is_zero(Bytes bytes) {
+  return std::all_of(bytes.begin(), bytes.end(), [](uint8_t byte) { return byte == 0; });
+}
+
+bool is_same(Bytes a, Bytes b) { return std::equal(a.begin(), a.end(), b.begin(), b.end()); }
+
+// Whether the outcome of opening tells something of the bytes, not of the identities, the limits or the machine.
+bool is_damage(Status status) {
+  switch (status) {
+    case STOCKADE_ERROR_MAGIC:
+    case STOCKADE_ERROR_VERSION:
+    case STOCKADE_ERROR_CIPHER:
+    case STOCKADE_ERROR_HEADER_TOO_LONG:
+    case STOCKADE_ERROR_HEADER:
+    case STOCKADE_ERROR_HEADER_MAC:
+    case STOCKADE_ERROR_SCRYPT_NOT_ALONE:
+    case STOCKADE_ERROR_TRUNCATED:
+    case STOCKADE_ERROR_COMMITMENT:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool is_no_identity(Status status) {
+  return status == STOCKADE_ERROR_NO_IDENTITY || status == STOCKADE_ERROR_PASSPHRASE;
+}
+
+// A copy that was being made when the power failed: no more than what stands in front, some sectors of it not written.
+bool is_torn_copy(Bytes front, Bytes copy) {
+  if (copy.size() > front.size()) return false;
+  for (uint64_t at = 0; at < copy.size(); at += sector_bytes) {
+    const uint64_t length = std::min<uint64_t>(sector_bytes, copy.size() - at);
+    const Bytes sector = copy.subspan(at, length);
+    if (!is_zero(sector) && !is_same(sector, front.subspan(at, length))) return false;
+  }
+  return true;
+}
+
+Status decide(Bytes front, Bytes copy, const FileFormat& format, stockade_remedy& remedy, stockade_fault& fault) {
+  Beginning now, before;
+  const bool lost = front.size() >= sector_bytes && is_zero(front.first(sector_bytes));
+  const Status in_place = open_beginning(format, front, now, fault);
+  if (!lost && (in_place == STOCKADE_ERROR_MAGIC || in_place == STOCKADE_ERROR_VERSION)) return in_place;
+  if (in_place != STOCKADE_OK && !is_damage(in_place) && !is_no_identity(in_place)) return in_place;
+
+  // The copy holds a header and what stands behind the header in the file too, and no more.
+  Header header;
+  stockade_fault copy_fault = make_fault(STOCKADE_OK);
+  uint64_t length = 0;
+  const Status parsed = parse_header(copy, header, &length, copy_fault);
+  if (parsed == STOCKADE_ERROR_MEMORY) {
+    fault = copy_fault;
+    return parsed;
+  }
+  const bool belongs = parsed == STOCKADE_OK && copy.size() == length + preamble_bytes && front.size() >= copy.size() &&
+                       is_same(copy.subspan(length), front.subspan(length, preamble_bytes));
+  if (in_place == STOCKADE_OK) {
+    const bool ours = belongs || is_torn_copy(front.first(now.length()), copy);
+    remedy = ours ? STOCKADE_REMEDY_KEEP : STOCKADE_REMEDY_FOREIGN;
+    return STOCKADE_OK;
+  }
+  if (!belongs) {
+    if (is_no_identity(in_place)) return in_place;
+    remedy = STOCKADE_REMEDY_FOREIGN;
+    return STOCKADE_OK;
+  }
+  const Status opened = open_beginning(format, copy, before, copy_fault);
+  if (is_damage(opened)) {
+    if (is_no_identity(in_place)) return in_place;
+    remedy = STOCKADE_REMEDY_FOREIGN;
+    return STOCKADE_OK;
+  }
+  if (opened != STOCKADE_OK) {
+    fault = copy_fault;
+    return opened;
+  }
+  remedy = STOCKADE_REMEDY_RESTORE;
+  if (!is_no_identity(in_place)) return STOCKADE_OK;
+  // A header that these identities do not open may be whole all the same: its MAC is made with the same file key.
+  Header renewed;
+  const Status whole = open_beginning_with(*before.file_key, front, renewed, now, copy_fault);
+  if (whole == STOCKADE_OK) {
+    remedy = STOCKADE_REMEDY_CHOOSE;
+  } else if (!is_damage(whole)) {
+    fault = copy_fault;
+    return whole;
+  }
+  return STOCKADE_OK;
+}
+
+}  // namespace
+
+Status find_remedy(Bytes front, Bytes copy, const Keyring& identities, uint32_t max_work_factor,
+                   stockade_remedy& remedy, stockade_fault& fault) {
+  FileFormat format;
+  format.keyring = &identities;
+  format.max_work_factor = max_work_factor;
+  stockade_remedy found = STOCKADE_REMEDY_FOREIGN;
+  stockade_fault reason = make_fault(STOCKADE_OK);
+  const Status status = without_throwing([&] { return decide(front, copy, format, found, reason); });
+  if (status == STOCKADE_OK) {
+    remedy = found;
+  } else {
+    fault = reason.status == status ? reason : make_fault(status);
+  }
   return status;
 }
 
