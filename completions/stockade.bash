@@ -39,7 +39,7 @@ _stockade_options() {
     'rsa sign' | 'rsa verify' | 'rsa encrypt' | 'rsa decrypt')
       local rsa="--hash:w=sha256,sha384,sha512 --batch:f $files -T:- --threads:- -q --quiet"
       local public='-r:f --recipient:f' private="-i:f --identity:f $phrase --no-input"
-      local padding='--padding:w=pss,pkcs1v15 --salt-length:w=digest,max'
+      local padding='--padding:w=pss,pkcs1v15 --salt-length:w=digest,max,any'
       case ${1#rsa } in
         sign) echo "$private $padding $rsa" ;;
         verify) echo "$public --legacy --signature:f $padding $rsa" ;;

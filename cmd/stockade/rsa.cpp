@@ -195,7 +195,7 @@ void RsaWork::read_options() {
   }
   options_.padding = padding == "pss" ? STOCKADE_RSA_PSS : STOCKADE_RSA_PKCS1V15;
   if (line_.salt_length && padding != "pss") refuse("--salt-length belongs to --padding pss");
-  const std::string salt = line_.salt_length.value_or(line_.operation == Operation::verify ? "any" : "digest");
+  const std::string salt = line_.salt_length.value_or("digest");
   if (salt == "digest" || salt == "max" || (salt == "any" && line_.operation == Operation::verify)) {
     options_.salt = salt == "digest" ? STOCKADE_RSA_SALT_DIGEST
                     : salt == "max"  ? STOCKADE_RSA_SALT_MAX
@@ -358,7 +358,8 @@ examples:
   stockade rsa sign -i alice.pem --batch digests.txt > signatures.txt
 )";
 constexpr char verify_text[] = R"(A signature is right if the exit status is 0, and only then; 3 says that it is wrong.
-A PSS signature may have a salt of any length, unless --salt-length names one.
+A PSS signature has to have a salt as long as the digest, unless --salt-length says
+otherwise: 'openssl dgst' signs with the longest that the key allows (max).
 
 batch:
   Each line of the list is a digest in hex or the name of a file, a space, and the
@@ -401,7 +402,11 @@ void declare_padding(Command& command, RsaLine& line) {
   }
   command.option(group, "--padding", "NAME", line.padding, "pss (the default) or pkcs1v15");
   command.option(group, "--salt-length", "N", line.salt_length,
-                 "of pss: digest, as long as the digest; max, as long as the key allows; or a number of bytes");
+                 line.operation == Operation::verify
+                     ? "of pss: digest, as long as the digest (the default); max, as long as the key allows; any; or a "
+                       "number of bytes"
+                     : "of pss: digest, as long as the digest (the default); max, as long as the key allows; or a "
+                       "number of bytes");
 }
 
 void declare_key(Command& command, RsaLine& line) {

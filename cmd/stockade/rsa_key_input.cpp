@@ -13,8 +13,8 @@ namespace {
 constexpr size_t longest_key_file = 1 << 18, longest_recipients_file = 1 << 22;
 constexpr std::string_view ssh_prefix = "ssh-rsa ", boundary_prefix = "-----BEGIN ", end_prefix = "-----END ";
 
-void read_key_file(const std::string& path, const std::string& where, SecretBytes& content) {
-  read_secret_file(path, where, content);
+void read_key_file(const std::string& path, const std::string& where, SecretBytes& content, bool is_public) {
+  read_secret_file(path, where, content, is_public);
   if (content.size() == content.capacity()) {
     throw Failure(Exit::usage, fmt::format("{} is too long to be a key", where));
   }
@@ -56,7 +56,7 @@ stockade_rsa_reading with_passphrase(const Passphrase& passphrase) {
 RsaText read_rsa_text(const std::string& source) {
   if (source.starts_with(ssh_prefix)) return text_of("the key on the command line", source);
   RsaText text{key_file(source), std::make_unique<SecretBytes>(longest_key_file)};
-  read_key_file(source, text.where, *text.bytes);
+  read_key_file(source, text.where, *text.bytes, true);
   return text;
 }
 
@@ -64,7 +64,7 @@ std::vector<RsaText> read_rsa_texts(const std::string& path) {
   const std::string where =
       path == "-" ? "the recipients from standard input" : fmt::format("the recipients file '{}'", path);
   SecretBytes content(longest_recipients_file);
-  read_key_file(path, where, content);
+  read_key_file(path, where, content, true);
   std::vector<RsaText> texts;
   std::string_view rest = content.text();
   for (size_t number = 1; !rest.empty();) {
@@ -82,6 +82,14 @@ Failure rsa_key_failure(stockade_status status, const std::string& where, const 
   const Exit exit = exit_for(status) == Exit::corrupt ? Exit::usage : exit_for(status);
   switch (status) {
     case STOCKADE_ERROR_KEY_TYPE: {
+      if (std::string_view(type) == "RSA-PSS") {
+        return {exit, fmt::format("{} is an RSA-PSS key, which is restricted to PSS signatures; only plain RSA keys "
+                                  "(rsaEncryption) are supported",
+                                  where)};
+      }
+      if (std::string_view(type) == "RSA of more than two primes") {
+        return {exit, fmt::format("{} is an RSA key of more than two primes; only keys of two are supported", where)};
+      }
       std::vector<std::string> hints = {"the keys that are supported are RSA keys of 2048 to 16384 bits"};
       if (std::string_view(type) == "OpenSSH private key") {
         hints = {"make a PKCS#8 file of a copy of it: ssh-keygen -p -m PKCS8 -f COPY"};
@@ -119,7 +127,7 @@ stockade_status KeyPassphrases::try_known(const SecretBytes& content, stockade_r
 void KeyPassphrases::read(const std::string& path, const Read& read) {
   const std::string where = key_file(path);
   SecretBytes content(longest_key_file);
-  read_key_file(path, where, content);
+  read_key_file(path, where, content, false);
   stockade_rsa_reading reading{};
   reading.struct_size = sizeof reading;
   stockade_status status = read(content.data(), content.size(), &reading);

@@ -34,8 +34,9 @@ class SecretBytes {
 };
 
 // Reads to the end or until `content` is full. `what` is for messages: "the key file 'k'". "-" is standard input.
-// Both throw Failure (io).
-void read_secret_file(const std::string& path, const std::string& what, SecretBytes& content);
+// Both throw Failure (io). Of a regular file that others than its owner may read or write there is a warning, once in a run:
+// no more than that, for on some file systems every file is shown so. `is_public`: the content is no secret.
+void read_secret_file(const std::string& path, const std::string& what, SecretBytes& content, bool is_public = false);
 // The descriptor stays open.
 void read_secret(int fd, const std::string& what, SecretBytes& content);
 

@@ -90,6 +90,10 @@ void error(std::string_view message) { say("error", "\033[1;31m", message); }
 
 void hint(std::string_view message) { say("hint", "\033[1;36m", message); }
 
+void warning(std::string_view message) {
+  if (verbosity != Verbosity::quiet) say("warning", "\033[1;33m", message);
+}
+
 void notice(std::string_view message) {
   if (verbosity != Verbosity::quiet) say("note", "\033[1m", message);
 }

@@ -20,6 +20,8 @@ void set_speaking(bool speaks);
 
 void error(std::string_view message);
 void hint(std::string_view message);
+// Something that may be a danger and stops nothing; silent with --quiet.
+void warning(std::string_view message);
 // Something worth knowing on the way; silent with --quiet.
 void notice(std::string_view message);
 // What --verbose adds.

@@ -56,7 +56,7 @@ typedef enum stockade_status {
   STOCKADE_ERROR_UNAVAILABLE = 16,    /* the named row or engine exists but this machine cannot run it */
   STOCKADE_ERROR_IO = 17,             /* a read, write or seek failed; errno holds the reason */
   STOCKADE_ERROR_INPUT_CHANGED = 18,  /* the input file shrank or grew while it was read */
-  STOCKADE_ERROR_CANCELLED = 19,      /* the progress callback asked to stop */
+  STOCKADE_ERROR_CANCELLED = 19,     /* a callback asked to stop, or threw an exception */
   STOCKADE_ERROR_MEMORY = 20,         /* an allocation failed */
   /* What is wrong with a Stockade file; stockade_fault says where. */
   STOCKADE_ERROR_MAGIC = 21,            /* not a Stockade file at all */
@@ -81,7 +81,7 @@ typedef enum stockade_status {
   STOCKADE_ERROR_DEVICE = 40,         /* the GPU or its driver reported an error */
   STOCKADE_ERROR_DEVICE_MEMORY = 41,  /* the GPU has not enough free memory */
   STOCKADE_ERROR_DEVICE_POINTER = 42, /* a pointer to host memory where memory of the device is wanted */
-  STOCKADE_ERROR_FORKED = 43,         /* a GPU was used before the process was forked: the child cannot use it */
+  STOCKADE_ERROR_FORKED = 43,        /* the child of a fork cannot use what its parent had: a GPU, a stockade_file, a queue */
   /* RSA: keys, then operations. */
   STOCKADE_ERROR_RSA_SIZE = 44,             /* an RSA modulus of fewer bits than are allowed, or of over 16,384 */
   STOCKADE_ERROR_RSA_MODULUS = 45,          /* an RSA modulus that is even */
@@ -164,7 +164,7 @@ STOCKADE_API void stockade_engine_free(stockade_engine* engine);
 /* "auto", "serial", "threads", "cuda" or "hybrid"; for null that of the process default. Never null. */
 STOCKADE_API const char* stockade_engine_name(const stockade_engine* engine);
 
-/* Which GPUs a "cuda" or "hybrid" engine uses: `count` numbers below 64, or with a count of 0 all that can be used. Takes the
+/* Which GPUs a "cuda" or "hybrid" engine uses: `count` numbers below 64, at most 64 of them, or with a count of 0 all that can be used. Takes the
  * place of STOCKADE_DEVICES. Not while another thread uses the engine. On an error it stays as it was.
  * Errors: NULL_POINTER, ARGUMENT (a number; another engine), UNAVAILABLE (a GPU that is not there or cannot be used),
  * FORKED, DEVICE. */
@@ -258,7 +258,8 @@ typedef struct stockade_message {
 
 /* Runs all messages, whatever becomes of some of them. CBC and CFB encryption and OFB, which cannot be split, run many
  * messages side by side on each core. Returns OK if every message is OK, else the status of the first that is not;
- * NULL_POINTER if `messages` is null with a non-zero count. */
+ * NULL_POINTER if `messages` is null with a non-zero count, and ARGUMENT, before any is touched, for more than can lie
+ * anywhere (128 TiB). */
 STOCKADE_API stockade_status stockade_encrypt_many(stockade_message* messages, uint64_t count,
                                                    const stockade_engine* engine);
 STOCKADE_API stockade_status stockade_decrypt_many(stockade_message* messages, uint64_t count,
@@ -419,8 +420,8 @@ STOCKADE_API int stockade_file_detect(const void* bytes, uint64_t length);
 
 /* A file that is made or opened front to back, from pieces that are handed in (push) or fetched (pull). Wiped when freed.
  * With "cuda" every chunk goes to a GPU once it is complete, whatever the size of the pieces: small ones are slow there.
- * What `format` points to must stay until it is freed, and the engine too. A process that is forked while it has one must
- * not go on with it in both: that would seal different plaintext under one nonce. */
+ * What `format` points to must stay until it is freed, and the engine too. A process that is forked while it has one cannot
+ * go on with it in the child (FORKED), which would seal different plaintext under one nonce. */
 typedef struct stockade_file stockade_file;
 
 /* Errors: NULL_POINTER, ARGUMENT, KEY_LENGTH (plain Cobblestone), NO_IDENTITY (an empty keyring), SCRYPT_NOT_ALONE (to
@@ -435,7 +436,7 @@ STOCKADE_API uint64_t stockade_file_bound(const stockade_file* file, uint64_t le
 /* Push: takes `length` bytes and writes what they determine; `*out_length` says how many (0 on an error). When opening,
  * only what has been authenticated is written, and on an error nothing of this call. `in` and `out` must not overlap.
  * After an error the file only accepts stockade_file_fault and stockade_file_free.
- * Errors: NULL_POINTER, STATE, OUTPUT_SIZE (nothing was taken), OVERLAP, MEMORY, and when opening 21 to 36. */
+ * Errors: NULL_POINTER, STATE, OUTPUT_SIZE (nothing was taken), OVERLAP, MEMORY, FORKED, and when opening 21 to 36. */
 STOCKADE_API stockade_status stockade_file_update(stockade_file* file, const void* in, uint64_t length, void* out,
                                                   uint64_t out_size, uint64_t* out_length);
 /* The end of the input: only after this has returned OK is the file complete, or known to be.
@@ -930,7 +931,8 @@ STOCKADE_API stockade_status stockade_rsa_key_write_public(const stockade_rsa_ke
 
 /* ---- RSA, one operation ----------------------------------------------------------------------------------------- */
 
-/* Private operations are blinded, and checked against the public key before their result is released (RSA_FAULT).
+/* Private operations are blinded, and checked against the public key before their result is released (RSA_FAULT). A process
+ * may read a key and then be forked: each child draws blinding of its own.
  * Engines compute RSA on the CPU's cores, "cuda" and "hybrid" too, and with two threads or more may give the two halves of
  * one private operation a thread each. A private key does everything; a public one, where a
  * private one is needed, ends with KEY_NOT_PRIVATE. */
@@ -1047,8 +1049,9 @@ typedef struct stockade_rsa_item {
 
 /* Run all items, whatever becomes of some of them: side by side in the lanes of the keys' rows, and on the engine's
  * threads. Neighbours whose keys have one size share lanes best. Return OK if every item is OK, else the status of the
- * first that is not; NULL_POINTER if `items` is null with a non-zero count; and where the options or the environment
- * are wrong, before any item is touched, ARGUMENT or UNKNOWN_NAME. */
+ * first that is not; NULL_POINTER if `items` is null with a non-zero count; and before any item is touched, where the
+ * options or the environment are wrong, ARGUMENT or UNKNOWN_NAME, and ARGUMENT for more items than can lie anywhere (128
+ * TiB). */
 STOCKADE_API stockade_status stockade_rsa_sign_many(stockade_rsa_item* items, uint64_t count,
                                                     const stockade_rsa_options* options, const stockade_engine* engine);
 STOCKADE_API stockade_status stockade_rsa_verify_many(stockade_rsa_item* items, uint64_t count,
@@ -1068,7 +1071,7 @@ STOCKADE_API stockade_status stockade_rsa_decrypt_many(stockade_rsa_item* items,
  * alone if it is alone. Where all threads are busy, requests gather, and the next thread that is free takes up to a batch of
  * them. With a deadline, requests also gather while anything is being computed, until they fill a batch or the oldest of
  * them has waited for so long: that takes fewer cores, and longer. A process that is forked while it has a queue cannot use it
- * in the child. */
+ * in the child (FORKED), where to free it does nothing. */
 typedef struct stockade_rsa_queue stockade_rsa_queue;
 
 typedef struct stockade_rsa_queue_options {
@@ -1090,7 +1093,7 @@ STOCKADE_API stockade_status stockade_rsa_queue_create(stockade_rsa_queue** queu
 STOCKADE_API void stockade_rsa_queue_free(stockade_rsa_queue* queue);
 
 /* Hand in one item, as for sign_many and decrypt_many, from any thread, and return when it is done. Errors:
- * NULL_POINTER and those of the item, which stand in `item->status` too. */
+ * NULL_POINTER, FORKED, MEMORY and those of the item, which stand in `item->status` too. */
 STOCKADE_API stockade_status stockade_rsa_queue_sign(stockade_rsa_queue* queue, stockade_rsa_item* item);
 STOCKADE_API stockade_status stockade_rsa_queue_decrypt(stockade_rsa_queue* queue, stockade_rsa_item* item);
 
@@ -1100,7 +1103,7 @@ typedef void (*stockade_rsa_done)(void* context, stockade_rsa_item* item);
 
 /* The same without waiting: item and buffers stay with the queue until `done` has been called for it, which is not if
  * this ends with an error. What is wrong with the item itself is said by its status, in `done`. Errors: NULL_POINTER,
- * MEMORY. */
+ * FORKED, MEMORY. */
 STOCKADE_API stockade_status stockade_rsa_queue_submit_sign(stockade_rsa_queue* queue, stockade_rsa_item* item,
                                                             stockade_rsa_done done, void* context);
 STOCKADE_API stockade_status stockade_rsa_queue_submit_decrypt(stockade_rsa_queue* queue, stockade_rsa_item* item,

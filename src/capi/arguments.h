@@ -40,6 +40,9 @@ uint32_t number(const Enum& value) {
   return result;
 }
 
+// libcrypto counts the bytes of a passphrase in an int.
+inline constexpr uint64_t longest_passphrase = INT32_MAX;
+
 inline bool valid(const stockade_mode& mode) { return number(mode) <= STOCKADE_GCM; }
 inline bool valid(const stockade_direction& direction) { return number(direction) <= STOCKADE_DECRYPT; }
 inline bool valid(const stockade_cipher& cipher) { return number(cipher) <= STOCKADE_COBBLESTONE_128; }

@@ -128,7 +128,7 @@ stockade_status stockade_keyring_add_key(stockade_keyring* keyring, const void* 
 stockade_status stockade_keyring_add_passphrase(stockade_keyring* keyring, const void* passphrase, uint64_t length,
                                                 uint32_t work_factor) {
   if (keyring == nullptr || missing(passphrase, length)) return STOCKADE_ERROR_NULL_POINTER;
-  if (length == 0 || work_factor > 30) return STOCKADE_ERROR_ARGUMENT;
+  if (length == 0 || length > longest_passphrase || work_factor > 30) return STOCKADE_ERROR_ARGUMENT;
   stockade::SecretBuffer copy;
   if (!copy.allocate(length)) return STOCKADE_ERROR_MEMORY;
   std::memcpy(copy.data(), passphrase, length);
@@ -440,9 +440,14 @@ stockade_status stockade_for_each(uint64_t count, stockade_item item, void* cont
       stockade::engine::make_plan(*engine, {stockade::tune::Operation::files, 0, UINT64_MAX, count, false});
   plan.at_stake = 0;
   std::atomic<bool> stopped{false};
+  std::atomic<uint64_t> next{0};
+  const uint64_t workers = std::min<uint64_t>(std::max(plan.workers, 1U), count);
   const Status status = guarded([&] {
-    stockade::engine::run(plan, count, 1, [&](uint64_t begin, uint64_t end, uint32_t) {
-      for (uint64_t i = begin; i < end && !stopped.load(std::memory_order_relaxed); ++i) {
+    // Each takes the next item until there is none or one has said that it is enough, however many are left then.
+    stockade::engine::run(plan, workers, 1, [&](uint64_t, uint64_t, uint32_t) {
+      while (!stopped.load(std::memory_order_relaxed)) {
+        const uint64_t i = next.fetch_add(1, std::memory_order_relaxed);
+        if (i >= count) return;
         // What an item throws ends the call, on whichever thread it is.
         const Status done = guarded([&] { return item(context, i) != 0 ? STOCKADE_ERROR_CANCELLED : STOCKADE_OK; });
         if (done != STOCKADE_OK) stopped.store(true, std::memory_order_relaxed);

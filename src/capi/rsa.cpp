@@ -498,7 +498,8 @@ stockade_status stockade_rsa_key_write_private(const stockade_rsa_key* key, cons
     return STOCKADE_ERROR_NULL_POINTER;
   }
   if (!key->private_key) return STOCKADE_ERROR_KEY_NOT_PRIVATE;
-  if (passphrase != nullptr && passphrase_length == 0) return STOCKADE_ERROR_ARGUMENT;
+  const bool fits = passphrase_length != 0 && passphrase_length <= longest_passphrase;
+  if (passphrase != nullptr && !fits) return STOCKADE_ERROR_ARGUMENT;
   return guarded([&] {
     SecretBuffer written;
     const Status status = passphrase == nullptr

@@ -10,6 +10,7 @@ namespace stockade::capi {
 namespace {
 
 Status copy_passphrase(const void* from, uint64_t length, SecretBuffer& passphrase) {
+  if (length > longest_passphrase) return STOCKADE_ERROR_ARGUMENT;
   if (!passphrase.allocate(length)) return STOCKADE_ERROR_MEMORY;
   if (length != 0) std::memcpy(passphrase.data(), from, length);
   return STOCKADE_OK;

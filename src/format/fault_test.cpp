@@ -75,10 +75,5 @@ TEST(Fault, is_cut_where_there_is_no_room) {
   EXPECT_EQ(std::string(text, sizeof text), std::string("a chu\0xx", 8));
 }
 
-TEST(Fault, memory_that_is_out_is_a_status) {
-  EXPECT_EQ(without_throwing([]() -> Status { throw std::bad_alloc(); }), STOCKADE_ERROR_MEMORY);
-  EXPECT_EQ(without_throwing([] { return STOCKADE_ERROR_CHUNK; }), STOCKADE_ERROR_CHUNK);
-}
-
 }  // namespace
 }  // namespace stockade::format

@@ -35,6 +35,15 @@ Status FileStream::start(RandomSource& random) {
   return make_beginning(format_, random, beginning_, beginning_bytes_);
 }
 
+Status FileStream::check_state(bool ended_is_fine) {
+  if (process_ != process_number()) {
+    fault_ = make_fault(STOCKADE_ERROR_FORKED);
+    return STOCKADE_ERROR_FORKED;
+  }
+  const bool over = state_ == State::failed || (state_ == State::ended && !ended_is_fine);
+  return over ? STOCKADE_ERROR_STATE : STOCKADE_OK;
+}
+
 Status FileStream::fail(const stockade_fault& fault) {
   fault_ = fault;
   state_ = State::failed;
@@ -62,7 +71,7 @@ uint64_t FileStream::bound(uint64_t length) const {
 
 Status FileStream::update(Bytes in, std::span<uint8_t> out, uint64_t* written) {
   *written = 0;
-  if (state_ == State::ended || state_ == State::failed) return STOCKADE_ERROR_STATE;
+  if (const Status status = check_state(false); status != STOCKADE_OK) return status;
   if (in.empty()) return STOCKADE_OK;
   if (out.size() < bound(in.size())) return STOCKADE_ERROR_OUTPUT_SIZE;
   if (ranges_overlap(in.data(), in.size(), out.data(), out.size())) return STOCKADE_ERROR_OVERLAP;
@@ -79,7 +88,7 @@ Status FileStream::update(Bytes in, std::span<uint8_t> out, uint64_t* written) {
 
 Status FileStream::finish(std::span<uint8_t> out, uint64_t* written) {
   *written = 0;
-  if (state_ == State::ended || state_ == State::failed) return STOCKADE_ERROR_STATE;
+  if (const Status status = check_state(false); status != STOCKADE_OK) return status;
   if (out.size() < bound(0)) return STOCKADE_ERROR_OUTPUT_SIZE;
   Output output{out};
   const Status status = making() ? give({}, true, output) : open_last(output);
@@ -268,7 +277,7 @@ Status FileStream::seal_last(uint8_t* out, uint64_t* written) {
 
 Status FileStream::pull(stockade_read read, void* context, std::span<uint8_t> out, uint64_t* written) {
   *written = 0;
-  if (state_ == State::failed) return STOCKADE_ERROR_STATE;
+  if (const Status status = check_state(true); status != STOCKADE_OK) return status;
   uint64_t done = 0;
   while (done < out.size()) {
     if (ready_begin_ == ready_end_) {

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "base/forks.h"
 #include "base/random.h"
 #include "engine/engine.h"
 #include "format/armor.h"
@@ -23,7 +24,8 @@ class FileStream {
   // Makes the beginning of a file that is made. Errors of check_format and make_beginning.
   Status start(RandomSource& random);
 
-  // stockade_file_bound, _update, _final, _pull. They may throw std::bad_alloc, after which abandon() is due.
+  // stockade_file_bound, _update, _final, _pull: in a process that was forked after this was made, FORKED and nothing else, for
+  // the nonces of chunks go on in its parent. They may throw std::bad_alloc, after which abandon() is due.
   uint64_t bound(uint64_t length) const;
   Status update(Bytes in, std::span<uint8_t> out, uint64_t* written);
   Status finish(std::span<uint8_t> out, uint64_t* written);
@@ -46,6 +48,7 @@ class FileStream {
   bool armoring() const { return making() && format_.armor; }
   uint64_t piece_bytes() const { return making() ? chunk_bytes : sealed_chunk_bytes; }
   uint64_t sealed_bound(uint64_t length) const;
+  Status check_state(bool ended_is_fine);
   Status fail(const stockade_fault& fault);
 
   Status take(Bytes in, Output& out);
@@ -66,6 +69,7 @@ class FileStream {
   const stockade_direction direction_;
   const engine::Engine engine_;
 
+  const uint64_t process_ = process_number();
   State state_ = State::fresh;
   stockade_fault fault_ = make_fault(STOCKADE_OK);
   Phase phase_ = Phase::armor;

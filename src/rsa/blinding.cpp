@@ -1,12 +1,34 @@
 #include "rsa/blinding.h"
 
+#include <sched.h>
+
 #include <algorithm>
+#include <new>
 
 #include "bignum/integer.h"
 #include "rsa/key.h"
 
 namespace stockade::rsa {
+
+// At the moment of the fork another thread, which the child does not have, may have held the lock, or been at work on what it
+// protects. So nothing of that is locked or read here, and the lock is made again.
+void Blinding::begin_anew_after_fork() {
+  const uint64_t self = process_number();
+  for (uint64_t owner; (owner = process_.load(std::memory_order_acquire)) != self; sched_yield()) {
+    if (owner == 0 || !process_.compare_exchange_strong(owner, 0, std::memory_order_acquire)) continue;
+    new (&mutex_) std::mutex;
+    uses_left_ = 0;
+    // Complete if the last that is set of it is there.
+    if (inverse_ == nullptr) {
+      new (&memory_) Arena;
+      factor_ = nullptr;
+    }
+    process_.store(self, std::memory_order_release);
+  }
+}
+
 Status Blinding::next(const PublicKey& key, RandomSource& random, Limb* factor, Limb* inverse) {
+  begin_anew_after_fork();
   const std::lock_guard lock(mutex_);
   const Status status = uses_left_ == 0 ? draw(key, random) : square(key);
   if (status != STOCKADE_OK) {

@@ -4,8 +4,11 @@
 #include <openssl/core_names.h>
 #include <openssl/evp.h>
 #include <openssl/rsa.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <memory>
 #include <set>
 #include <string>
@@ -583,6 +586,61 @@ TEST(RsaBlinding, gives_pairs_that_belong_together) {
     ASSERT_EQ(half.modulus().multiply(power.data(), factor.data(), power.data()), STOCKADE_OK);
     EXPECT_NE(bignum::is_word(power.data(), half.limbs(), 1), 0U);
   }
+}
+
+// Draws nothing before the test lets it.
+class HeldSource final : public RandomSource {
+ public:
+  Status fill(uint8_t* out, uint64_t length) override {
+    asked = true;
+    while (!released) std::this_thread::yield();
+    return system_random().fill(out, length);
+  }
+  std::atomic<bool> asked{false}, released{false};
+};
+
+TEST(RsaBlinding, of_a_forked_child_is_its_own_and_waits_for_no_thread_of_the_parent) {
+  const auto key = make_key(oracle_key(2048).numbers);
+  const PublicKey& half = key->public_key();
+  std::vector<Limb> factor(half.limbs()), inverse(half.limbs());
+  const auto draw = [&] { return key->blinding().next(half, system_random(), factor.data(), inverse.data()); };
+  ASSERT_EQ(draw(), STOCKADE_OK);
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  const size_t bytes = factor.size() * sizeof(Limb);
+  if (child == 0) {
+    alarm(60);
+    const bool drawn = draw() == STOCKADE_OK;
+    _exit(drawn && write(ends[1], factor.data(), bytes) == static_cast<ssize_t>(bytes) ? 0 : 1);
+  }
+  std::vector<Limb> of_child(half.limbs());
+  ASSERT_EQ(read(ends[0], of_child.data(), bytes), static_cast<ssize_t>(bytes));
+  close(ends[0]);
+  close(ends[1]);
+  int status = 1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  ASSERT_EQ(draw(), STOCKADE_OK);
+  EXPECT_NE(factor, of_child);
+
+  // The lock is held by a thread that the child does not have.
+  HeldSource held;
+  std::vector<Limb> other(half.limbs()), other_inverse(half.limbs());
+  const auto fresh = make_key(oracle_key(2048).numbers);
+  std::thread holder([&] { fresh->blinding().next(half, held, other.data(), other_inverse.data()); });
+  while (!held.asked) std::this_thread::yield();
+  const pid_t second = fork();
+  ASSERT_GE(second, 0);
+  if (second == 0) {
+    alarm(60);
+    _exit(fresh->blinding().next(half, system_random(), factor.data(), inverse.data()) == STOCKADE_OK ? 0 : 1);
+  }
+  ASSERT_EQ(waitpid(second, &status, 0), second);
+  EXPECT_EQ(status, 0);
+  held.released = true;
+  holder.join();
 }
 
 TEST(RsaBlinding, needs_random_numbers_now_and_then) {

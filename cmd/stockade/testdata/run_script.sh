@@ -21,6 +21,8 @@ trap 'chmod -R u+rwx "$scratch"; rm -rf "$scratch"' EXIT
 mkdir "$scratch/bin" "$scratch/work" "$scratch/tmp"
 ln -s "$program" "$scratch/bin/stockade"
 cd "$scratch/work" || exit 1
+# Keys that others may read are warned of.
+umask 077
 PATH=$scratch/bin:$PATH
 export PATH TMPDIR=$scratch/tmp LC_ALL=C HOME=$scratch/home
 unset STOCKADE_FORCE STOCKADE_MASK STOCKADE_THREADS STOCKADE_DEVICES OMP_NUM_THREADS NO_COLOR
