@@ -241,8 +241,7 @@ void SharedCrypt::make_output() {
 // They are read back all the same, by all ranks.
 void SharedCrypt::tell_what_is_done() const {
   uint64_t count = 0;
-  const stockade_status status =
-      stockade_shared_missing(job_.get(), output_.journal_fd(), nullptr, 0, &count);
+  const stockade_status status = stockade_shared_missing(job_.get(), output_.journal_fd(), nullptr, 0, &count);
   if (status != STOCKADE_OK) throw Failure(exit_for(status), stockade_status_text(status), {start_over_hint});
   ui::notice(
       fmt::format("going on with {}: {} of {} slices are done", output_.name(), info_.slices - count, info_.slices));
@@ -404,8 +403,9 @@ void declare(Command& command, CryptLine& line) {
   command.flag(files, "--resume", line.resume,
                "keep a journal beside the output, and go on with what an interrupted run of the same command has left, "
                "with any number of ranks");
-  command.flag(files, "--accept-changed-input", line.accept_changed_input,
-               "go on although the times or the inode of the input have changed; only for an input whose content has not");
+  command.flag(
+      files, "--accept-changed-input", line.accept_changed_input,
+      "go on although the times or the inode of the input have changed; only for an input whose content has not");
   if (!line.decrypting()) {
     command.option(files, "--resume-key", "KEY", line.resume_key,
                    "who can go on: the key in this file instead of those that open the output");

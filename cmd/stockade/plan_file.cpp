@@ -14,7 +14,7 @@
 #include "file_failure.h"
 #include "file_job.h"
 #include "input_file.h"
-#include "resume.h"
+#include "side_file.h"
 #include "ui.h"
 
 namespace stockade::cmd {
@@ -42,16 +42,20 @@ const std::string& PlanOptions::path() const {
 }
 
 Plan::Plan(const PlanOptions& options, const KeyOptions& keys) : path_(options.path()), name_("'" + path_ + "'") {
-  {
-    const Input input = open_input(path_, true);
-    if (!input.regular()) throw Failure(Exit::usage, fmt::format("the plan {} is no regular file", name_));
-    head_ = read_head(input);
+  fd_ = open_side_file(path_, O_RDWR);
+  if (fd_.get() < 0) {
+    errno = ENOENT;
+    fail("open", name_);
   }
+  Input input;
+  input.name = name_;
+  input.fd = Descriptor(fcntl(fd_.get(), F_DUPFD_CLOEXEC, 3));
+  if (input.fd.get() < 0 || fstat(fd_.get(), &input.status) != 0) fail("read", name_);
+  input.length = static_cast<uint64_t>(input.status.st_size);
+  head_ = read_head(input);
   if (head_.status != STOCKADE_OK || head_.armored) {
     throw failure({STOCKADE_ERROR_JOURNAL, UINT64_MAX, UINT64_MAX, 0, 0}, 0);
   }
-  fd_ = Descriptor(::open(path_.c_str(), O_RDWR | O_CLOEXEC));
-  if (fd_.get() < 0) fail("write to the plan", name_);
   const uint32_t cost = keys.work_factor
                             ? std::max(default_max_work_factor, parse_work_factor("--work-factor", keys.work_factor))
                             : keys.read_max_work_factor();
@@ -159,19 +163,14 @@ void PartedOutput::make() {
   check_absent();
   if (force_) unlink(made_path_.c_str());
   doomed_.emplace(made_path_.c_str());
-  fd_ = Descriptor(::open(made_path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  fd_ = open_side_file(made_path_, O_RDWR | O_CREAT | O_EXCL);
   if (fd_.get() >= 0) {
     made_ = true;
     return;
   }
-  const int error = errno;
   doomed_.reset();
-  if (error == EEXIST) {
-    throw Failure(Exit::usage, fmt::format("there is a plan for {} already: {} exists", name_, parts_name_),
-                  {"join its parts, or throw them away with --force"});
-  }
-  errno = error;
-  fail("create", parts_name_);
+  throw Failure(Exit::usage, fmt::format("there is a plan for {} already: {} exists", name_, parts_name_),
+                {"join its parts, or throw them away with --force"});
 }
 
 void PartedOutput::keep() {
@@ -183,9 +182,8 @@ void PartedOutput::keep() {
 }
 
 void PartedOutput::open() {
-  fd_ = Descriptor(::open(parts_path_.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
-  if (fd_.get() >= 0) return require_own(fd_.get(), parts_path_);
-  if (errno != ENOENT) fail("open", parts_name_);
+  fd_ = open_side_file(parts_path_, O_RDWR);
+  if (fd_.get() >= 0) return;
   std::vector<std::string> hints = {fmt::format("'stockade plan' makes it, for the same -o {}", path_)};
   if (access(path_.c_str(), F_OK) == 0) hints = {fmt::format("{} is there: it may have been joined already", name_)};
   throw Failure(Exit::io, fmt::format("there are no parts of {}: {} is missing", name_, parts_name_), hints);

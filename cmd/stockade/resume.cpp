@@ -67,11 +67,8 @@ ResumableOutput::~ResumableOutput() {
 
 // Opens and locks; false where the name meanwhile went to another file, or to none.
 bool ResumableOutput::try_to_open(Descriptor& file, const std::string& path, int flags) {
-  file = Descriptor(open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | flags, 0600));
-  const bool lost_race = file.get() < 0 && ((flags & O_EXCL) == 0 ? errno == ENOENT : errno == EEXIST);
-  if (lost_race) return false;
-  if (file.get() < 0) fail("open", path);
-  require_own(file.get(), path);
+  file = open_side_file(path, O_RDWR | flags);
+  if (file.get() < 0) return false;
   if (flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK) fail("lock", path);
     throw Failure(Exit::io, fmt::format("another process is at work on {}", name_));
@@ -91,7 +88,10 @@ bool ResumableOutput::open_both() {
   made_ = !was_begun_;
   if (had_journal && !had_partial && ftruncate(journal_.get(), 0) != 0) fail("write", journal_path_);
   if (!had_partial && !try_to_open(partial_, partial_path_, O_CREAT | O_EXCL)) return false;
-  return had_journal || try_to_open(journal_, journal_path_, O_CREAT | O_EXCL);
+  if (!had_journal && !try_to_open(journal_, journal_path_, O_CREAT | O_EXCL)) return false;
+  // What a crash leaves of the work can only be taken up by its names.
+  sync_folder(folder_of(path_));
+  return true;
 }
 
 void ResumableOutput::start_over() {
