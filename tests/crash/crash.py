@@ -46,7 +46,7 @@ from planted import PlantedTrial
 
 # Where each planted fault shows: jobs, scenarios, kinds of violation.
 FAULTS = {
-    "rekey_trusts_side_file": (["rekey"], ["planted"], ["overwritten", "hang"]),
+    "rekey_trusts_side_file": (["rekey"], ["planted"], ["overwritten"]),
     "resume_trusts_output": (["encrypt", "decrypt"], ["altered"], ["wrong-output"]),
     "zeros_are_never_written": (["encrypt", "parts-encrypt"], ["changed"], ["reuse"]),
     "identity_by_boot_id": (["parts-encrypt"], ["moved"], ["reuse", "identity"]),
