@@ -118,7 +118,7 @@ void run_slices(const CryptLine& line, const Input& input, const Plan& plan, con
   const EngineHandle engine = line.run.make_engine();
   const uint64_t total = slices.bytes(plan.info());
   const std::string how = plan_text(line.direction, plan.info().cipher, total, engine.get());
-  ui::note(how);
+  if (!slices.numbers.empty()) ui::note(how);
   ui::Progress progress(line.run.progress_when(),
                         {.engine = how.substr(0, how.find_first_of(":,", how.find(',') + 1)), .total = total});
   progress.start_file(line.inputs[0]);
@@ -144,6 +144,7 @@ void run_slices(const CryptLine& line, const Input& input, const Plan& plan, con
         .direction = line.direction, .input = input.name, .output = output.name(), .head = nullptr, .key_ids = {}};
     throw part_failure(work.fault, error, context, output, plan, line.check);
   }
+  if (slices.numbers.empty()) return;
   progress.end_file(work.in_length);
   progress.finish();
   const double seconds = progress.seconds();
@@ -182,7 +183,8 @@ void run_part(const CryptLine& line) {
   } else if (slices.numbers.empty()) {
     ui::notice(fmt::format("part {} of {} is done already", part.text(), input.name));
   }
-  if (!slices.numbers.empty()) run_slices(line, input, plan, output, std::move(slices));
+  // Also where nothing is left to do: that this is the input of the plan is checked all the same.
+  run_slices(line, input, plan, output, std::move(slices));
 }
 
 }  // namespace stockade::cmd
