@@ -10,16 +10,16 @@ _stockade_options() {
     keygen) echo "--symmetric --rsa:w=2048,3072,4096 $phrase $files -q --quiet" ;;
     encrypt)
       echo "$keys -r:f --recipient:f -R:f --recipients-file:f --work-factor:- $files --output-dir:d" \
-        "--resume --resume-key:f" \
+        "--resume --resume-key:f --accept-changed-input --check" \
         "--cipher:w=cobblestone-256,cobblestone-128 -a --armor --part:- $plan $run"
       ;;
-    decrypt) echo "$keys $identity $files --output-dir:d --resume --range:- --part:- $plan $run" ;;
+    decrypt) echo "$keys $identity $files --output-dir:d --resume --accept-changed-input --range:- --part:- --check $plan $run" ;;
     'plan encrypt')
       echo "$keys -r:f --recipient:f -R:f --recipients-file:f --work-factor:- $plan --parts:- --slice:- $files" \
         "--cipher:w=cobblestone-256,cobblestone-128 -q --quiet -v --verbose"
       ;;
     'plan decrypt') echo "$keys $identity $plan --parts:- --slice:- $files -q --quiet -v --verbose" ;;
-    join) echo "$keys $identity $plan $files -q --quiet -v --verbose" ;;
+    join) echo "$keys $identity $plan $files --unchecked $run" ;;
     inspect) echo '--json' ;;
     verify) echo "$keys $identity $run" ;;
     rekey)

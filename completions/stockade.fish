@@ -40,10 +40,10 @@ set -l plans 'plan encrypt,plan decrypt'
 set -l opens 'decrypt,verify,rekey,plan decrypt,join'
 set -l makes 'encrypt,plan encrypt'
 set -l keys "$makes,$opens"
-set -l runs "encrypt,decrypt,verify,$raw,$cobblestone"
+set -l runs "encrypt,decrypt,verify,join,$raw,$cobblestone"
 set -l writes "keygen,encrypt,decrypt,$plans,join,$raw,$cobblestone"
 set -l parts "encrypt,decrypt,$plans,join"
-set -l all ",keygen,inspect,info,rekey,plan,$plans,join,cobblestone,raw,rsa,bench,bench compare,tune,$runs,$rsa,$benches"
+set -l all ",keygen,inspect,info,rekey,plan,$plans,cobblestone,raw,rsa,bench,bench compare,tune,$runs,$rsa,$benches"
 
 complete -c stockade -n "__stockade_at ''" -f
 for pair in 'keygen:make a key' 'encrypt:encrypt files' 'decrypt:decrypt Stockade files, or a part of one' \
@@ -79,6 +79,9 @@ __stockade_option $rsa,$writes -s o -l output -r -F -d 'the file to write'
 __stockade_option $rsa,$writes -s f -l force -d 'replace an existing output'
 __stockade_option encrypt,decrypt -l output-dir -x -a '(__fish_complete_directories)' -d 'write to this folder'
 __stockade_option encrypt,decrypt -l resume -d 'go on with an interrupted run'
+__stockade_option encrypt,decrypt -l accept-changed-input -d 'although times or inode of the input have changed'
+__stockade_option encrypt,decrypt -l check -d 'with --part: read back what is done'
+__stockade_option join -l unchecked -d 'do not read the output back'
 __stockade_option encrypt -l resume-key -r -F -d 'the key of who can go on'
 __stockade_option $makes -l cipher -x -a 'cobblestone-256 cobblestone-128' -d 'the cipher'
 __stockade_option encrypt -s a -l armor -d 'as text'
@@ -116,8 +119,8 @@ __stockade_option $runs,$rsa -s T -l threads -x -d 'at most N threads'
 __stockade_option $runs -l engine -x -a 'auto serial threads cuda hybrid' -d 'who runs it'
 __stockade_option $runs -l devices -x -d 'these GPUs, such as 0,2'
 __stockade_option $runs -l progress -x -a 'auto always never json' -d 'when to show progress'
-__stockade_option keygen,rekey,$plans,join,$runs,$rsa,$benches,tune -s q -l quiet -d 'say nothing but errors'
-__stockade_option rekey,$plans,join,$runs -s v -l verbose -d 'say how the work is done'
+__stockade_option keygen,rekey,$plans,$runs,$rsa,$benches,tune -s q -l quiet -d 'say nothing but errors'
+__stockade_option rekey,$plans,$runs -s v -l verbose -d 'say how the work is done'
 __stockade_option 'bench aes' -l lanes -x -d 'buffers of a GPU'
 __stockade_option 'bench aes' -l run-bytes -x -d 'bytes of a buffer'
 __stockade_option 'bench aes' -l cipher -x -d 'names or parts of them'

@@ -40,9 +40,9 @@ parts:
 
 memory:
   Threads x 256 KiB x 2, and the same again where a pipe is involved: 1 MiB for
-  two threads. A passphrase takes what its file asks for, 128 MiB unless it was
-  made with another --work-factor. With GPUs it is 64 MiB for each of them, and at
-  most 256 MiB beside these.
+  two threads. With --resume and --part each thread holds 4 MiB more. A passphrase
+  takes what its file asks for, 128 MiB unless it was made with another cost. With
+  GPUs it is 64 MiB for each of them, and at most 256 MiB beside these.
 
 examples:
   stockade decrypt -k backup.key disk.img.stk

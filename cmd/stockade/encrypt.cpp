@@ -24,15 +24,17 @@ who can open it:
 
 memory:
   Threads x 256 KiB x 2, and the same again where a pipe is involved: 1 MiB for
-  two threads. A passphrase takes 128 MiB for its tenths of a second. With GPUs it
-  is 64 MiB for each of them, and at most 256 MiB beside these.
+  two threads. With --resume and --part each thread holds 4 MiB more. A passphrase
+  takes 128 MiB for its tenths of a second. With GPUs it is 64 MiB for each of them,
+  and at most 256 MiB beside these.
 
 interrupted work:
   With --resume the output grows as .OUT.stockade-partial beside OUT, and its
   journal is .OUT.stockade-journal. The same command again goes on. The journal is
   of use only to who can open the file, or to who has the key of --resume-key, which
   -r and -R do not do without. With several inputs, an output that is newer than its
-  input is left alone. What changed meanwhile is refused; --resume --force then
+  input is left alone. What was written is read back and made again where it is not
+  what was written. An input that changed meanwhile is refused; --resume --force then
   starts over.
 
 parts:
