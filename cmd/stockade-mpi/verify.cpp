@@ -183,7 +183,7 @@ void SharedVerify::run() {
   const std::vector<Damage> damages = collect(ranks_, mine);
   ranks_.on_first([&] {
     for (const Damage& damage : damages) {
-      ui::print(fmt::format("{}: {}\n", *line_.input, damage_text(damage.chunk, damage.count, damage.length)));
+      ui::print(fmt::format("{}: {}\n", ui::escaped(*line_.input), damage_text(damage.chunk, damage.count, damage.length)));
     }
   });
   ranks_.everywhere([&] {
@@ -194,7 +194,7 @@ void SharedVerify::run() {
 
 void SharedVerify::tell(const SlicesDone& done, const std::vector<Damage>& damages) {
   if (damages.empty()) {
-    ui::print(fmt::format("{}: intact, {}\n", *line_.input, plural(done.out_length, "byte")));
+    ui::print(fmt::format("{}: intact, {}\n", ui::escaped(*line_.input), plural(done.out_length, "byte")));
     return;
   }
   uint64_t count = 0;

@@ -35,7 +35,7 @@ Failure no_identity(const FileContext& context) {
 Failure work_factor(const stockade_fault& fault, const FileContext& context) {
   std::string hint = fmt::format("if you trust it: --max-work-factor {}", fault.value);
   // N blocks of 128 * r bytes, r being 8.
-  if (fault.value < 50) hint += fmt::format(", which takes {} of memory", ui::size_text(uint64_t{1024} << fault.value));
+  hint += fmt::format(", which takes {} of memory", ui::power_text(static_cast<uint32_t>(fault.value) + 10));
   return {Exit::usage, fmt::format("{}: {}", context.input, fault_text(fault)), {hint}};
 }
 

@@ -177,7 +177,7 @@ These variables steer the choice, and 'info' shows what they bring about:
   CUDA_VISIBLE_DEVICES=1,3                     of the driver: no other GPU is there)");
   info.action([json] {
     const Information information = gather();
-    ui::print(*json ? document(information).dump(2) + "\n" : table(information));
+    ui::print(*json ? document(information).dump(2, ' ', true, nlohmann::ordered_json::error_handler_t::replace) + "\n" : table(information));
   });
 }
 

@@ -121,7 +121,7 @@ std::string recipient_line(const Recipient& recipient) {
   if (recipient.kind != "scrypt") return fmt::format("  {:<12}{}\n", recipient.kind, recipient.id);
   // N blocks of 128 * r bytes, r being 8.
   return fmt::format("  {:<12}work factor {}, {} of memory\n", "passphrase", recipient.work_factor,
-                     ui::size_text(uint64_t{1024} << recipient.work_factor));
+                     ui::power_text(recipient.work_factor + 10));
 }
 
 std::string table(const Description& file) {
@@ -180,7 +180,7 @@ void run_inspect(const InspectLine& line) {
   const Input input = open_input(path, false);
   const Description description = describe(input);
   using nlohmann::ordered_json;
-  ui::print(line.json ? document(description, path).dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n"
+  ui::print(line.json ? document(description, path).dump(2, ' ', true, ordered_json::error_handler_t::replace) + "\n"
                       : table(description));
   if (description.length_fault.status == STOCKADE_OK) return;
   throw Failure(Exit::corrupt, fmt::format("{}: {}: no payload has {}", input.name,

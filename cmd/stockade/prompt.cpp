@@ -48,7 +48,8 @@ Prompt::Prompt() : terminal_(open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC)) {}
 
 void Prompt::ask_secret(std::string_view question, SecretBytes& answer) {
   const WithoutEcho silence(terminal_.get());
-  write_all(terminal_.get(), question.data(), question.size(), terminal_name);
+  const std::string shown = ui::escaped(question);
+  write_all(terminal_.get(), shown.data(), shown.size(), terminal_name);
   size_t size = 0;
   while (size == 0 || answer.data()[size - 1] != '\n') {
     if (size == answer.capacity()) throw Failure(Exit::usage, "the passphrase is too long");

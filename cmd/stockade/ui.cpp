@@ -14,6 +14,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <system_error>
+#include <utility>
 
 #include "exit_status.h"
 #include "interrupt.h"
@@ -52,13 +53,67 @@ int write_all(int fd, std::string_view text) {
   return 0;
 }
 
+// A character of UTF-8 (RFC 3629) at the front of `text`: its length, and which one it is; length 0 where there is none.
+struct Character {
+  size_t length;
+  uint32_t code;
+};
+
+Character first_character(std::string_view text) {
+  const auto byte = [&](size_t i) { return static_cast<uint8_t>(text[i]); };
+  const uint8_t lead = byte(0);
+  if (lead < 0x80) return {1, lead};
+  const size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
+  if (lead < 0xC2 || lead > 0xF4 || text.size() < length) return {0, 0};
+  uint32_t code = lead & (0xFFU >> (length + 1));
+  for (size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xC0) != 0x80) return {0, 0};
+    code = code << 6 | (byte(i) & 0x3FU);
+  }
+  const bool is_longer_than_it_must_be = (length == 3 && code < 0x800) || (length == 4 && code < 0x10000);
+  const bool is_half_of_a_pair = code >= 0xD800 && code < 0xE000;
+  return is_longer_than_it_must_be || is_half_of_a_pair || code > 0x10FFFF ? Character{0, 0} : Character{length, code};
+}
+
+// Of Unicode's categories Cc, Cf, Zl and Zp: what acts on a terminal or on the order of the characters around it, or cannot
+// be seen.
+bool is_unsafe(uint32_t code) {
+  constexpr std::pair<uint32_t, uint32_t> ranges[] = {
+      {0x00, 0x1F},     {0x7F, 0x9F},     {0xAD, 0xAD},       {0x600, 0x605},     {0x61C, 0x61C},    {0x6DD, 0x6DD},
+      {0x70F, 0x70F},   {0x180E, 0x180E}, {0x200B, 0x200F},   {0x2028, 0x202E},   {0x2060, 0x206F},  {0xFEFF, 0xFEFF},
+      {0xFFF9, 0xFFFB}, {0xFFFE, 0xFFFF}, {0x110BD, 0x110BD}, {0x1D173, 0x1D17A}, {0xE0000, 0xE0FFF}};
+  return std::any_of(std::begin(ranges), std::end(ranges),
+                     [code](const auto& range) { return code >= range.first && code <= range.second; });
+}
+
+std::string escape(std::string_view text, bool keeps_lines) {
+  std::string out;
+  while (!text.empty()) {
+    const Character character = first_character(text);
+    const size_t length = std::max<size_t>(character.length, 1);
+    if (character.length == 0) {
+      out += fmt::format("\\x{:02x}", static_cast<uint8_t>(text[0]));
+    } else if (!is_unsafe(character.code) || (keeps_lines && character.code == '\n')) {
+      out += text.substr(0, length);
+    } else if (character.code == '\n' || character.code == '\r' || character.code == '\t') {
+      out += character.code == '\n' ? "\\n" : character.code == '\r' ? "\\r" : "\\t";
+    } else if (character.code < 0x80) {
+      out += fmt::format("\\x{:02x}", character.code);
+    } else {
+      out += fmt::format("\\u{{{:x}}}", character.code);
+    }
+    text.remove_prefix(length);
+  }
+  return out;
+}
+
 void say(std::string_view word, const char* colour, std::string_view message) {
   std::string line;
   if (line_shown.exchange(false)) line += erase_line;
   if (coloured()) {
-    line += fmt::format("stockade: {}{}:\033[0m {}\n", colour, word, message);
+    line += fmt::format("stockade: {}{}:\033[0m {}\n", colour, word, escaped(message));
   } else {
-    line += fmt::format("stockade: {}: {}\n", word, message);
+    line += fmt::format("stockade: {}: {}\n", word, escaped(message));
   }
   write_all(STDERR_FILENO, line);
 }
@@ -75,6 +130,8 @@ std::string duration_text(double seconds) {
 }
 
 }  // namespace
+
+std::string escaped(std::string_view text) { return escape(text, false); }
 
 void set_verbosity(Verbosity chosen) { verbosity = chosen; }
 
@@ -103,7 +160,7 @@ void note(std::string_view message) {
 }
 
 void print(std::string_view text) {
-  if (const int error = write_all(STDOUT_FILENO, text)) {
+  if (const int error = write_all(STDOUT_FILENO, escape(text, true))) {
     throw Failure(Exit::io, "cannot write to standard output: " + system_text(error));
   }
 }
@@ -140,6 +197,10 @@ std::string size_text(uint64_t bytes) {
   // 1023.995 would be printed as 1024.00.
   for (; value >= 1023.995 && unit + 1 < std::size(units); ++unit) value /= 1024;
   return fmt::format("{:.2f} {}", value, units[unit]);
+}
+
+std::string power_text(uint32_t log2) {
+  return log2 < 64 ? size_text(uint64_t{1} << log2) : fmt::format("2^{} bytes", log2);
 }
 
 std::string rate_text(uint64_t bytes, double seconds) {
@@ -239,8 +300,7 @@ void Progress::show_json(uint64_t done, uint64_t total, bool finished) {
                                {"gb_per_second", elapsed > 0 ? static_cast<double>(done) / elapsed / 1e9 : 0.0},
                                {"engine", work_.engine},
                                {"done", finished}};
-  // A file name may hold any bytes.
-  write_all(STDERR_FILENO, object.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n");
+  write_all(STDERR_FILENO, object.dump(-1, ' ', true, ordered_json::error_handler_t::replace) + "\n");
 }
 
 double Progress::seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }

@@ -15,6 +15,11 @@ void set_verbosity(Verbosity chosen);
 void set_verbosity(bool quiet, bool verbose);
 bool verbose();
 
+// What comes from outside, such as the name of a file, as it may stand on a terminal and in a report: control characters,
+// marks that change the direction or the look of what follows, and bytes that are no UTF-8 are written as \n, \x1b or
+// \u{202e}. All that is said on stderr, and all but the ends of lines that print() writes, goes through it.
+std::string escaped(std::string_view text);
+
 // Whether this process says anything at all, as it does unless it is one of several that have one voice.
 void set_speaking(bool speaks);
 
@@ -26,7 +31,8 @@ void warning(std::string_view message);
 void notice(std::string_view message);
 // What --verbose adds.
 void note(std::string_view message);
-// Text on stdout. Throws Failure (io) where it cannot be written.
+// Text in lines on stdout; a name in it must be escaped() already, as it may hold the end of a line. Throws Failure (io)
+// where it cannot be written.
 void print(std::string_view text);
 // An error and, where it is not null, a hint. Only async-signal-safe calls: may be used in a signal handler.
 void end_from_signal_handler(const char* message, const char* hint);
@@ -35,6 +41,8 @@ void end_from_signal_handler(const char* message, const char* hint);
 std::string system_text(int error_number);
 // "1.50 GiB"
 std::string size_text(uint64_t bytes);
+// The same for 2^log2 bytes, and "2^70 bytes" where a number of 64 bits cannot hold them.
+std::string power_text(uint32_t log2);
 // "3.21 GB/s", GB = 1e9 bytes; empty where no time has passed.
 std::string rate_text(uint64_t bytes, double seconds);
 

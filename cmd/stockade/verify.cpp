@@ -43,7 +43,7 @@ struct Findings {
 // A small file never has as many findings; those of a large one need not wait for its end.
 constexpr size_t most_held = 1 << 16;
 
-std::string shown_name(const std::string& path) { return path == "-" ? "standard input" : path; }
+std::string shown_name(const std::string& path) { return path == "-" ? "standard input" : ui::escaped(path); }
 
 int on_damage(void* context, uint64_t chunk, uint64_t count, uint64_t, uint64_t length) {
   Findings& findings = *static_cast<Findings*>(context);
