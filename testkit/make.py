@@ -6,6 +6,10 @@ import shutil
 import sys
 import zlib
 
+from cryptography.hazmat.primitives.ciphers import Cipher
+from cryptography.hazmat.primitives.ciphers.algorithms import AES
+from cryptography.hazmat.primitives.ciphers.modes import ECB
+
 import reader as r
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -168,6 +172,39 @@ def stanzas():
     put("rsa_two", "SUCCESS", file(rsa(RSA["rsa2048b"]), rsa(k)), "two RSA keys", TEXT, identity="rsa2048")
 
 
+def multiply(a, b):
+    """The product in the field of GCM (SP 800-38D 6.3), of numbers that are big-endian blocks."""
+    z = 0
+    for i in range(127, -1, -1):
+        z ^= b if a >> i & 1 else 0
+        b = b >> 1 ^ (0xE1 << 120 if b & 1 else 0)
+    return z
+
+
+def two_keys():
+    """A payload of FK whose only chunk is authentic under FK2 too: its second block solves the linear equation of the tags."""
+    parts = []
+    for fk in (FK, FK2):
+        key, base, _ = r.payload_keys(fk, C, PSALT)
+        block = Cipher(AES(key), ECB()).encryptor().update
+        h, e = (int.from_bytes(block(x), "big") for x in (bytes(16), base + b"\0\0\0\1"))
+        parts.append((h, multiply(h, h), e))
+    (h, h2, e), (g, g2, f) = parts
+    first, length = int.from_bytes(b"the first block.", "big"), 256
+    right = e ^ f ^ multiply(first, multiply(h2, h) ^ multiply(g2, g)) ^ multiply(length, h ^ g)
+    inverse, power = 1 << 127, h2 ^ g2
+    for _ in range(127):  # to the power of 2^128 - 2
+        power = multiply(power, power)
+        inverse = multiply(inverse, power)
+    second = multiply(right, inverse)
+    tag = multiply(first, multiply(h2, h)) ^ multiply(second, h2) ^ multiply(length, h) ^ e
+    chunk = b"".join(x.to_bytes(16, "big") for x in (first, second, tag))
+    for fk in (FK, FK2):
+        key, base, _ = r.payload_keys(fk, C, PSALT)
+        r.AESGCM(key).decrypt(base, chunk, None)
+    return PSALT + r.payload_keys(FK, C, PSALT)[2] + chunk
+
+
 def payload():
     for c in r.CIPHERS:
         for n in (0, 1, 16383, 16384, 16385, 32768):
@@ -181,13 +218,19 @@ def payload():
     for n in (0, 23, 24, 55):
         put(f"commitment_{n}", "COMMITMENT", flip(BASE, HLEN + n), "salt or commitment changed")
     put("commitment_key", "COMMITMENT", file(K, payload=r.encrypt_payload(TEXT, FK2, C, PSALT)), "a payload of another file key")
-    put("equivocation", "COMMITMENT", file(r.key_stanza(KEY2, FK2, SALT), fk=FK2), "the payload of one file key behind another's header",
-        key=KEY2.hex())
+    p = two_keys()
+    put("equivocation_first", "SUCCESS", file(K, payload=p), "a payload whose chunk is authentic under two file keys: its own",
+        r.decrypt_payload(p, FK, C))
+    put("equivocation_second", "COMMITMENT", file(r.key_stanza(KEY2, FK2, SALT), payload=p, fk=FK2),
+        "the same payload behind a header of the other file key: a reader that skips the commitment opens it", key=KEY2.hex())
+    put("equivocation_header", "HEADER_MAC", file(K, r.key_stanza(KEY2, FK2, SALT), payload=p),
+        "both file keys in one header: the MAC is right for the other one", key=KEY2.hex())
     t = bytes(16384) + bytes([1]) * 16384 + b"end"
     p = r.encrypt_payload(t, FK, C, PSALT)
     h, x, y, z = p[:56], p[56:16456], p[16456:32856], p[32856:]
     for n, s, d in (("swap", "CHUNK", h + y + x + z), ("drop0", "CHUNK", h + y + z), ("drop1", "CHUNK", h + x + z), ("dup", "CHUNK", h + x + x + y + z),
-                    ("dup_last", "CHUNK", p + z), ("append", "CHUNK", p + b"\n"), ("cut1", "TRUNCATED", h + x), ("cut2", "TRUNCATED", h + x + y),
+                    ("dup_last", "TRAILING_DATA", p + z), ("append", "TRAILING_DATA", p + b"\n"),
+                    ("append_chunk", "TRAILING_DATA", p + bytes(20000)), ("cut1", "TRUNCATED", h + x), ("cut2", "TRUNCATED", h + x + y),
                     ("cut15", "TRUNCATED", h + x + y + z[:15]), ("cut16", "CHUNK", h + x + y + z[:16]), ("tag", "CHUNK", flip(p, 16455)),
                     ("last_tag", "CHUNK", flip(p, len(p) - 1))):
         put("chunks_" + n, s, file(K, payload=d), "three chunks: " + n)

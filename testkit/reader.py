@@ -194,6 +194,12 @@ def unwrap(header, ring):
     if not hmac.compare_digest(header_mac(file_key, header.text), header.mac): raise Refused("HEADER_MAC")
     return file_key
 
+def opens(aead, iv, chunk):
+    """Whether a chunk is authentic."""
+    try:
+        return aead.decrypt(iv, chunk, None) is not None
+    except InvalidTag: return False
+
 def decrypt_payload(data, file_key, cipher, fault=None):
     """The plaintext of salt, commitment and chunks."""
     if len(data) < 56: raise Refused(fault or "TRUNCATED")
@@ -206,7 +212,8 @@ def decrypt_payload(data, file_key, cipher, fault=None):
         try:
             out.append(aead.decrypt(nonce(base, index), chunk, None))
         except InvalidTag:
-            raise Refused("CHUNK", str(index)) from None
+            behind = any(opens(aead, nonce(base, index), chunk[:n]) for n in range(16, len(chunk)))
+            raise Refused("TRAILING_DATA" if behind else "CHUNK", str(index)) from None
         if len(chunk) < CHUNK + 16: return b"".join(out)
         at += len(chunk)
     raise Refused("TOO_MANY_CHUNKS")
