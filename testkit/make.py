@@ -243,7 +243,8 @@ def armor():
     for name, status, d in (
             ("behind", "TRAILING_DATA", a + b"\n"), ("crlf", "MAGIC", a.replace(b"\n", b"\r\n")), ("before", "MAGIC", b"\n" + a),
             ("label", "MAGIC", a.replace(b"STOCKADE", b"stockade")), ("blank", "ARMOR", a[:n + 64] + b" " + a[n + 64:]),
-            ("empty", "ARMOR", a[:n] + b"\n" + a[n:]), ("short", "ARMOR", a[:n + 60] + b"\n" + a[n + 60:]), ("none", "ARMOR", r.BEGIN + r.END),
+            ("empty", "ARMOR", a[:n] + b"\n" + a[n:]), ("short", "ARMOR", a[:n + 60] + b"\n" + a[n + 60:]), ("none", "ARMOR", r.BEGIN + r.END), ("empty_end", "ARMOR", a.replace(r.END, b"\n" + r.END)),
+            ("empty_full", "ARMOR", r.armor(BASE + bytes(-len(BASE) % 48)).replace(r.END, b"\n" + r.END)),
             ("end", "ARMOR", a.replace(b"-----END", b"----END")), ("end_blank", "ARMOR", a[:-1] + b" \n"), ("url", "ARMOR", a[:n] + b"_" + a[n + 1:]),
             ("cr", "ARMOR", a[:n + 64] + b"\r" + a[n + 64:]), ("cut_line", "TRUNCATED", a[:n + 130]), ("cut_end", "TRUNCATED", a[:-len(r.END)]),
             ("cut_begin", "TRUNCATED", r.BEGIN), ("order", "VERSION", r.armor(b"stockade/v2" + BASE[11:])[:-1] + b"x\n"),
