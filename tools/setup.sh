@@ -44,6 +44,7 @@ missing_packages() {
       has_header fmt/format.h || echo libfmt-dev
       has_header nlohmann/json.hpp || echo nlohmann-json3-dev
       has_header gtest/gtest.h || echo libgtest-dev
+      has_header zlib.h || echo zlib1g-dev
     elif [ "$group" = python ]; then
       has_python || python3 -c 'import ensurepip, venv' 2>/dev/null || echo python3-venv
     elif [ "$group" = peers ]; then

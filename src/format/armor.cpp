@@ -101,6 +101,7 @@ Status ArmorDecoder::decode(std::string_view text, std::vector<uint8_t>& out) {
 // Whether a line may begin like this.
 Status ArmorDecoder::check_start(std::string_view line) const {
   if (lines_ == 0) return begin_line.starts_with(line) ? STOCKADE_OK : STOCKADE_ERROR_ARMOR;
+  if (lines_ == 1 && line.starts_with('-')) return STOCKADE_ERROR_ARMOR;
   if (last_line_seen_ || line.starts_with('-')) return end_line.starts_with(line) ? STOCKADE_OK : STOCKADE_ERROR_ARMOR;
   return STOCKADE_OK;
 }
@@ -108,6 +109,8 @@ Status ArmorDecoder::check_start(std::string_view line) const {
 Status ArmorDecoder::decode_line(std::string_view line, std::vector<uint8_t>& out) {
   if (lines_ == 0) return line == begin_line ? STOCKADE_OK : STOCKADE_ERROR_ARMOR;
   if (line == end_line) {
+    // Around nothing there is no armor.
+    if (lines_ == 1) return STOCKADE_ERROR_ARMOR;
     ended_ = true;
     return STOCKADE_OK;
   }
