@@ -78,6 +78,15 @@ Operation fixed_or_random_base(const bignum::Variant& row, size_t count) {
           [=] { powers->run(); }};
 }
 
+Operation two_fixed_bases(const bignum::Variant& row, size_t count) {
+  auto powers = std::make_shared<Powers>(row, count);
+  std::vector<Limb> first(count * limbs), second(count * limbs);
+  powers->random_bases(first.data());
+  powers->random_bases(second.data());
+  return {[=](uint32_t which) { pick(which, first.data(), second.data(), powers->bases.data(), count * bytes); },
+          [=] { powers->run(); }};
+}
+
 Operation light_or_heavy_exponent(const bignum::Variant& row, size_t count) {
   auto powers = std::make_shared<Powers>(row, count);
   std::vector<Limb> light(count * limbs), heavy(count * limbs, ~Limb{0});
@@ -96,6 +105,7 @@ std::vector<Case> bignum_cases() {
   for (const bignum::Variant& row : bignum::variants()) {
     if (!row.automatic || (row.needs & ~cpu::usable()) != 0) continue;
     cases.push_back({"2 powers", row.name, "fixed base, random base", fixed_or_random_base(row, 2)});
+    cases.push_back({"2 powers", row.name, "two fixed bases", two_fixed_bases(row, 2)});
     cases.push_back({"2 powers, degenerate", row.name, "base 1, random base", one_or_random_base(row, 2)});
     cases.push_back({"2 powers", row.name, "exponent with 1 bit set, with all", light_or_heavy_exponent(row, 2)});
     if (row.lanes <= 2) continue;
