@@ -1,7 +1,15 @@
 // The one place where something that depends on a secret is declared public on purpose. The linker puts these functions
 // in the place of the library's (--wrap, for calls from one file to another), so that the library itself is tested as
-// it is built. Each says why its result may be known; everything else that depends on a secret stays one.
+// it is built. A result becomes public for the callers that are named only, each with the reason; for every other caller,
+// and for everything else that depends on a secret, it stays a secret. A name is that of the function whose code holds the
+// call once the compiler has inlined what it likes; a compiler that inlines otherwise makes a complaint, not a gap.
+#include <cstdio>
+#include <initializer_list>
+#include <set>
+#include <string>
+
 #include "bignum/integer.h"
+#include "ct/call_site.h"
 #include "ct/secrets.h"
 #include "rsa/padding.h"
 
@@ -11,6 +19,19 @@ using stockade::ct::make_public;
 
 namespace {
 
+// Whether the code at `address` is in a function whose linker's name holds one of `names`. Callers that are not are printed,
+// for whoever looks into a complaint.
+bool is_called_by(const void* address, std::string_view callee, std::initializer_list<std::string_view> names) {
+  const std::string_view caller = stockade::ct::function_at(address);
+  for (const std::string_view name : names) {
+    if (caller.find(name) != std::string_view::npos) return true;
+  }
+  static std::set<std::string> printed;
+  const std::string line = std::string(callee) + " stays secret in " + std::string(caller);
+  if (printed.insert(line).second) std::printf("ct: %s\n", line.c_str());
+  return false;
+}
+
 // The number that was made of bytes last.
 const Limb* just_read = nullptr;
 
@@ -18,29 +39,31 @@ const Limb* just_read = nullptr;
 
 extern "C" {
 
-// The length of a modulus is public; integers of secret length do not exist here.
+// Modulus::make: the length of a modulus is public.
 uint32_t __real__ZN8stockade6bignum10bit_lengthEPKmj(const Limb* a, uint32_t limbs);
 uint32_t __wrap__ZN8stockade6bignum10bit_lengthEPKmj(const Limb* a, uint32_t limbs) {
   uint32_t length = __real__ZN8stockade6bignum10bit_lengthEPKmj(a, limbs);
-  make_public(length);
+  if (is_called_by(__builtin_return_address(0), "bit_length", {"bignum7Modulus4make"})) make_public(length);
   return length;
 }
 
-// Between files numbers are compared for the verdict whether a result is right, and a wrong one is never shown.
+// The check of a private operation's result against the public key: whether it is right is public, and a wrong one is never
+// shown.
 Limb __real__ZN8stockade6bignum8is_equalEPKmS2_j(const Limb* a, const Limb* b, uint32_t limbs);
 Limb __wrap__ZN8stockade6bignum8is_equalEPKmS2_j(const Limb* a, const Limb* b, uint32_t limbs) {
   Limb equal = __real__ZN8stockade6bignum8is_equalEPKmS2_j(a, b, limbs);
-  make_public(equal);
+  if (is_called_by(__builtin_return_address(0), "is_equal", {"run_private_steps"})) make_public(equal);
   return equal;
 }
 
-// Whether a number has an inverse: one for blinding has, or the random source is broken.
+// Whether the number for blinding has an inverse: it has, or the random source is broken. The test of inversion itself asks
+// for no verdict.
 Status __real__ZN8stockade6bignum6invertEPKmS2_jPmRm(const Limb* a, const Limb* n, uint32_t limbs, Limb* out,
                                                      Limb& exists);
 Status __wrap__ZN8stockade6bignum6invertEPKmS2_jPmRm(const Limb* a, const Limb* n, uint32_t limbs, Limb* out,
                                                      Limb& exists) {
   const Status status = __real__ZN8stockade6bignum6invertEPKmS2_jPmRm(a, n, limbs, out, exists);
-  make_public(exists);
+  if (is_called_by(__builtin_return_address(0), "invert", {"rsa8Blinding"})) make_public(exists);
   return status;
 }
 
@@ -54,12 +77,15 @@ Limb __wrap__ZN8stockade6bignum10from_bytesEPKhmPmj(const uint8_t* bytes, uint64
 Limb __real__ZN8stockade6bignum7is_lessEPKmS2_j(const Limb* a, const Limb* b, uint32_t limbs);
 Limb __wrap__ZN8stockade6bignum7is_lessEPKmS2_j(const Limb* a, const Limb* b, uint32_t limbs) {
   Limb less = __real__ZN8stockade6bignum7is_lessEPKmS2_j(a, b, limbs);
-  if (a == just_read) make_public(less);
+  if (a == just_read &&
+      is_called_by(__builtin_return_address(0), "is_less", {"run_private_steps", "run_public_group"})) {
+    make_public(less);
+  }
   just_read = nullptr;
   return less;
 }
 
-// What a decryption gives to its caller. (The cases that decode call the function itself, which is not wrapped.)
+// decrypt_many: what a decryption gives to its caller. (The cases that decode call the function itself, which is not wrapped.)
 using stockade::rsa::Oaep;
 using Room = std::span<uint8_t>;
 Status __real__ZN8stockade3rsa11oaep_decodeERKNS0_4OaepESt4spanIhLm18446744073709551615EES5_Rm(const Oaep& oaep,
@@ -72,8 +98,10 @@ Status __wrap__ZN8stockade3rsa11oaep_decodeERKNS0_4OaepESt4spanIhLm1844674407370
                                                                                                uint64_t& length) {
   Status status = __real__ZN8stockade3rsa11oaep_decodeERKNS0_4OaepESt4spanIhLm18446744073709551615EES5_Rm(
       oaep, encoded, message, length);
-  make_public(status);
-  make_public(length);
+  if (is_called_by(__builtin_return_address(0), "oaep_decode", {"decrypt_many"})) {
+    make_public(status);
+    make_public(length);
+  }
   return status;
 }
 }

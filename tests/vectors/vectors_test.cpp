@@ -53,7 +53,9 @@ TEST(VectorFiles, hold_the_expected_number_of_records) {
 TEST(VectorFiles, are_all_listed) {
   size_t found = 0;
   for (const auto& entry : std::filesystem::directory_iterator(STOCKADE_VECTOR_DIR)) {
-    found += entry.path().extension() == ".txt";
+    // Those of RSA are listed by rsa_vectors_test.cpp.
+    const bool rsa = entry.path().stem().string().find("rsa") != std::string::npos;
+    found += entry.path().extension() == ".txt" && !rsa;
   }
   EXPECT_EQ(found, std::size(vector_files) + 1);
 }
