@@ -37,7 +37,7 @@ demo: build
 
 test: configure
 	cmake --build --preset release -j $(JOBS)
-	ctest --preset release -j $(TEST_JOBS)
+	ctest --preset release -j $(TEST_JOBS) --output-junit $(CURDIR)/build/tests.xml
 
 bench: build
 	build/bin/stockade bench aes $(BENCH_ARGS)
