@@ -527,7 +527,8 @@ typedef struct stockade_file_job {
  * A regular output is cut back on an error, unless it has a journal.
  * Errors: as stockade_file_create and stockade_file_update, IO, INPUT_CHANGED (also: since the interrupted job),
  * CANCELLED, MEMORY, OVERLAP (one file for two of input, output and journal), JOURNAL, MODE (a journal where there can be
- * none: pipes, armored files, plain Cobblestone, positions that are not the begin, output in append mode). */
+ * none: pipes, armored files, plain Cobblestone, positions that are not the begin, output in append mode; with a journal, an
+ * output or a journal that cannot be both read and written). */
 STOCKADE_API stockade_status stockade_file_encrypt_fd(int in_fd, int out_fd, const stockade_format *format,
                                                       stockade_file_job *job, const stockade_engine *engine);
 STOCKADE_API stockade_status stockade_file_decrypt_fd(int in_fd, int out_fd, const stockade_format *format,

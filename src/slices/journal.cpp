@@ -107,7 +107,8 @@ Status read_journal(int fd, const Keyring& keyring, uint32_t max_work_factor, Te
   Header header;
   status = parse_header(bytes, header, &terms.journal_header_length, fault);
   if (status == STOCKADE_ERROR_MEMORY || status == STOCKADE_ERROR_TRUNCATED) return status;
-  if (status != STOCKADE_OK || got - terms.journal_header_length < whole_record_bytes) return STOCKADE_ERROR_JOURNAL;
+  if (status != STOCKADE_OK) return STOCKADE_ERROR_JOURNAL;
+  if (got - terms.journal_header_length < whole_record_bytes) return STOCKADE_ERROR_TRUNCATED;
   status = unwrap_file_key(keyring, header, max_work_factor, terms.file_key, fault);
   if (status == STOCKADE_ERROR_HEADER_MAC) return STOCKADE_ERROR_JOURNAL;
   if (status != STOCKADE_OK) return status;

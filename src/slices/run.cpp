@@ -133,8 +133,7 @@ Status Run::run() {
   // Looking for holes moves the position, which is the caller's.
   const off_t position = verifies() ? -1 : ::lseek(work_.out_fd, 0, SEEK_CUR);
   next_settling_ = Clock::now() + std::chrono::milliseconds(pace_.checkpoint_interval);
-  status = advance(0, true);
-  if (status == STOCKADE_OK) status = do_slices();
+  status = do_slices();
   // What is done is recorded, whatever ended the work.
   const int error = error_;
   const Status settled = settle(true);

@@ -485,7 +485,7 @@ TEST_F(SlicedFiles, seal_no_slice_whose_record_was_lost) {
   const auto record = whole.end() - Records::record_bytes;
   std::copy(record, whole.end(), record - Records::record_bytes);
   EXPECT_EQ(missing(job, TemporaryFile(whole)), std::vector<uint64_t>{2});
-  // What ends before the terms is damaged; what has no header yet was never a job.
+  // What ends before its terms do was never a job.
   SlicedFile other;
   for (const uint64_t length : {0, 5, 100}) {
     const TemporaryFile torn(Buffer(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(length)));
@@ -494,7 +494,7 @@ TEST_F(SlicedFiles, seal_no_slice_whose_record_was_lost) {
   EXPECT_EQ(other.open_journal(TemporaryFile(Buffer(2000)).fd(), ring_, 0, fault_), STOCKADE_ERROR_TRUNCATED);
   const TemporaryFile torn(whole);
   torn.resize(whole.size() - 4 * Records::record_bytes - 64);
-  EXPECT_EQ(other.open_journal(torn.fd(), ring_, 0, fault_), STOCKADE_ERROR_JOURNAL);
+  EXPECT_EQ(other.open_journal(torn.fd(), ring_, 0, fault_), STOCKADE_ERROR_TRUNCATED);
   EXPECT_EQ(other.open_journal(TemporaryFile(text(3000)).fd(), ring_, 0, fault_), STOCKADE_ERROR_JOURNAL);
 }
 

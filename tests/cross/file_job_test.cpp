@@ -520,16 +520,24 @@ TEST_F(FileJournal, that_is_not_of_this_job) {
     expect_journal_fault();
   }
   std::swap(making.journal, opening.journal);
-  // An output that is not what the job has left: another file, and one that is too short.
+  // An output that is not what the job has left: another file, and one without its beginning.
   const Bytes out = making.out;
   making.out = seal(format_, text_);
   EXPECT_EQ(resume(making, Job::encrypt), STOCKADE_ERROR_JOURNAL);
   expect_journal_fault();
-  for (const uint64_t length : {uint64_t{0}, uint64_t{100}, uint64_t{2000}, run_bytes - 1}) {
+  for (const uint64_t length : {uint64_t{0}, uint64_t{100}}) {
     making.out.assign(out.begin(), out.begin() + static_cast<long>(length));
     EXPECT_EQ(resume(making, Job::encrypt), STOCKADE_ERROR_JOURNAL) << length;
-    opening.out.resize(length);
-    EXPECT_EQ(resume(opening, Job::decrypt), STOCKADE_ERROR_JOURNAL) << length;
+  }
+  // What is missing behind the beginning is made again.
+  for (const uint64_t length : {uint64_t{2000}, run_bytes - 1}) {
+    making.out.assign(out.begin(), out.begin() + static_cast<long>(length));
+    EXPECT_EQ(resume(making, Job::encrypt), STOCKADE_OK) << length;
+  }
+  const Bytes plain = opening.out;
+  for (const uint64_t length : {uint64_t{0}, uint64_t{2000}, run_bytes - 1}) {
+    opening.out.assign(plain.begin(), plain.begin() + static_cast<long>(length));
+    EXPECT_EQ(resume(opening, Job::decrypt), STOCKADE_OK) << length;
   }
   // Other recipients than the ones that were promised the file, and another cipher.
   making.out = out;
@@ -645,11 +653,13 @@ TEST_F(FileJournal, io_for_a_descriptor_that_cannot_be_used) {
   for (const Job job : resumable) {
     const TemporaryFile in(input(job, text_)), out, journal;
     const int read_only = journal.reopen(O_RDONLY), write_only = journal.reopen(O_WRONLY);
-    for (const int fd : {read_only, write_only, 12345}) {
+    for (const int fd : {read_only, write_only}) {
       job_.journal_fd = fd;
-      EXPECT_EQ(run(job, in.fd(), out.fd()), STOCKADE_ERROR_IO);
-      EXPECT_TRUE(error_ == EBADF || error_ == EINVAL) << error_;
+      EXPECT_EQ(run(job, in.fd(), out.fd()), STOCKADE_ERROR_MODE);
     }
+    job_.journal_fd = 12345;
+    EXPECT_EQ(run(job, in.fd(), out.fd()), STOCKADE_ERROR_IO);
+    EXPECT_EQ(error_, EBADF);
     close(read_only);
     close(write_only);
   }

@@ -63,7 +63,8 @@ class FileRefusals : public testing::Test {
     stockade_file_job job = file_job();
     if (with_journal) job.journal_fd = journal.fd();
     const stockade_status status = function(in.fd(), out.fd(), &format, &job, nullptr);
-    if (status != STOCKADE_OK) {
+    // With a journal, what was begun stays.
+    if (status != STOCKADE_OK && (!with_journal || journal.size() == 0)) {
       EXPECT_EQ(out.size(), 0U);
     }
     return {status, job.fault};
@@ -136,8 +137,8 @@ TEST_F(FileRefusals, of_a_job) {
 // One salt more, for the journal's own stanza.
 TEST_F(FileRefusals, of_a_journal) {
   const Bytes sealed = seal(keyed_, text_);
-  expect([&] { return run(stockade_file_encrypt_fd, text_, keyed_, true); }, 4, 30);
-  expect([&] { return run(stockade_file_decrypt_fd, sealed, keyed_, true); }, 1, 20);
+  expect([&] { return run(stockade_file_encrypt_fd, text_, keyed_, true); }, 5, 30);
+  expect([&] { return run(stockade_file_decrypt_fd, sealed, keyed_, true); }, 2, 20);
 }
 
 TEST_F(FileRefusals, of_other_recipients) {

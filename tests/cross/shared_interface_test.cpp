@@ -1,6 +1,9 @@
 // stockade_shared_: null pointers, values out of range, the statuses that are its own, and memory that runs out. What
 // the bytes are is tested in src/slices/sliced_file_test.cpp.
 #include <gtest/gtest.h>
+#include <cstddef>
+#include <cstring>
+#include <iterator>
 
 #include <algorithm>
 #include <memory>
@@ -163,7 +166,7 @@ TEST_F(SharedInterface, values_out_of_range) {
   EXPECT_EQ(status_of(wish), argument);
   // In memory the length is whatever is said.
   wish = options(STOCKADE_SHARED_ENCRYPT);
-  wish.plain_length = (uint64_t{1} << 20) * slice_bytes + 32;
+  wish.plain_length = (uint64_t{1} << 26) * slice_bytes + 32;
   EXPECT_EQ(stockade_shared_create(&job, -1, -1, &format_, &wish, nullptr, nullptr), argument) << "too many slices";
   wish.slice_bytes = 0;
   wish.plain_length = uint64_t{1} << 52;
@@ -178,6 +181,20 @@ TEST_F(SharedInterface, values_out_of_range) {
   EXPECT_EQ(share.fault.status, argument);
   share.struct_size += 1;
   EXPECT_EQ(stockade_shared_run(made.get(), &share, nullptr), argument);
+  // A caller that was built with version 0.4.0 has a shorter structure, behind which nothing is read or written.
+  struct Old {
+    alignas(stockade_shared_work) uint8_t bytes[offsetof(stockade_shared_work, accept_changed_input)];
+    uint8_t behind[16];
+  } old;
+  Range one{0, 1};
+  share = work(in_, out_, one);
+  share.struct_size = sizeof old.bytes;
+  std::memcpy(old.bytes, &share, sizeof old.bytes);
+  std::memset(old.behind, 0xEE, sizeof old.behind);
+  EXPECT_EQ(stockade_shared_run(made.get(), reinterpret_cast<stockade_shared_work*>(old.bytes), nullptr), STOCKADE_OK);
+  std::memcpy(&share, old.bytes, sizeof old.bytes);
+  EXPECT_EQ(share.slices, 1U);
+  EXPECT_TRUE(std::all_of(std::begin(old.behind), std::end(old.behind), [](uint8_t byte) { return byte == 0xEE; }));
   Bytes room(20000);
   EXPECT_EQ(stockade_shared_seal(made.get(), 1, text_.data(), 16384, room.data(), nullptr), argument);
   EXPECT_EQ(stockade_shared_seal(made.get(), 0, room.data(), 16384, room.data() + 1, nullptr), STOCKADE_ERROR_OVERLAP);

@@ -253,6 +253,7 @@ def main():
     if len(sys.argv) not in (2, 3):
         print(__doc__.strip(), file=sys.stderr)
         return 2
+    os.umask(0o077)  # of keys that others may read the command warns
     path = pathlib.Path(sys.argv[1])
     page = path.read_text(encoding="utf-8")
     blocks = blocks_of(page)

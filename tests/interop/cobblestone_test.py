@@ -374,6 +374,7 @@ def main():
         print(__doc__.strip(), file=sys.stderr)
         return 2
     program = str(pathlib.Path(sys.argv.pop(1)).resolve())
+    os.umask(0o077)  # of keys that others may read the command warns
     sys.stdout.reconfigure(line_buffering=True)
     print(f"pyca/cryptography {cryptography.__version__}; seed {seed}")
     outcome = unittest.main(exit=False, verbosity=1).result
