@@ -5,12 +5,15 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 #include "base/bytes.h"
 #include "base/planted_fault.h"
+#include "engine/no_signals.h"
 #include "format/at_offset.h"
 #include "format/derive.h"
 
@@ -127,27 +130,87 @@ Status read_journal(int fd, const Keyring& keyring, uint32_t max_work_factor, Te
 
 // ---- syncs ----
 
-Status SyncGroup::wait() {
+SyncGroup::~SyncGroup() {
+  if (!thread_.joinable()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    ended_ = true;
+    wanted_.notify_one();
+  }
+  thread_.join();
+}
+
+uint64_t SyncGroup::ask() {
+  const std::lock_guard lock(mutex_);
+  wanted_.notify_one();
+  return ++asked_;
+}
+
+bool SyncGroup::is_done(uint64_t ticket) {
+  const std::lock_guard lock(mutex_);
+  return error_ != 0 || synced_ >= ticket;
+}
+
+bool SyncGroup::is_slow() {
+  const std::lock_guard lock(mutex_);
+  return thread_.joinable();
+}
+
+Status SyncGroup::wait(uint64_t ticket) {
   std::unique_lock lock(mutex_);
-  const uint64_t ticket = ++asked_;
   while (error_ == 0 && synced_ < ticket) {
-    if (running_) {
-      changed_.wait(lock);
-      continue;
+    if (running_ || thread_.joinable()) {
+      ++waiting_;
+      wanted_.notify_one();
+      done_.wait(lock);
+      --waiting_;
+    } else {
+      sync(lock);
     }
-    running_ = true;
-    const uint64_t covered = asked_;
-    lock.unlock();
-    const int error = sync_data(fd_) == STOCKADE_OK ? 0 : errno;
-    lock.lock();
-    running_ = false;
-    synced_ = covered;
-    if (error != 0) error_ = error;
-    changed_.notify_all();
   }
   if (error_ == 0) return STOCKADE_OK;
   errno = error_;
   return STOCKADE_ERROR_IO;
+}
+
+// For all who have asked so far; the lock is given up meanwhile.
+void SyncGroup::sync(std::unique_lock<std::mutex>& lock) {
+  // A worker seals a slice in about a millisecond.
+  constexpr std::chrono::microseconds slow{300};
+  running_ = true;
+  const uint64_t covered = asked_;
+  lock.unlock();
+  const auto begin = std::chrono::steady_clock::now();
+  const int error = sync_data(fd_) == STOCKADE_OK ? 0 : errno;
+  const bool was_slow = std::chrono::steady_clock::now() - begin > slow;
+  lock.lock();
+  running_ = false;
+  synced_ = covered;
+  if (error != 0) error_ = error;
+  if (was_slow && !thread_.joinable()) start_thread();
+  done_.notify_all();
+}
+
+// Where no thread can be had, those who wait go on doing it.
+void SyncGroup::start_thread() {
+  const engine::NoSignals held;
+  try {
+    thread_ = std::thread([this] { run(); });
+  } catch (const std::system_error&) {
+  }
+}
+
+void SyncGroup::run() {
+  std::unique_lock lock(mutex_);
+  while (!ended_) {
+    // A flush of the disk costs the same for several; it comes at once where somebody waits for it.
+    constexpr uint64_t at_once = 4;
+    if (error_ == 0 && synced_ < asked_ && (waiting_ > 0 || asked_ - synced_ >= at_once)) {
+      sync(lock);
+    } else {
+      wanted_.wait(lock);
+    }
+  }
 }
 
 // ---- records ----
@@ -295,26 +358,26 @@ Status Records::admit(uint64_t slice, const SliceDigest& digest, const BlankChec
   return write(slice, SliceState::begun, digest);
 }
 
-Status Records::begin(uint64_t slice, const SliceDigest& digest, const BlankCheck& is_blank) {
+Status Records::begin(uint64_t slice, const SliceDigest& digest, const BlankCheck& is_blank, uint64_t& ticket) {
+  ticket = 0;
   if (fd_ < 0) return admit(slice, digest, is_blank);
-  {
-    const RecordLock lock(fd_, offset_of(slice), record_bytes);
-    if (!lock.held()) return STOCKADE_ERROR_IO;
-    if (const Status status = admit(slice, digest, is_blank); status != STOCKADE_OK) return status;
-  }
-  return sync_->wait();
+  const RecordLock lock(fd_, offset_of(slice), record_bytes);
+  if (!lock.held()) return STOCKADE_ERROR_IO;
+  const Status status = admit(slice, digest, is_blank);
+  if (status == STOCKADE_OK) ticket = sync_->ask();
+  return status;
 }
 
 Status Records::note_done(std::span<const Entry> entries) {
   for (const Entry& entry : entries) {
     if (const Status status = write(entry.slice, SliceState::done, entry.digest); status != STOCKADE_OK) return status;
   }
-  return fd_ < 0 ? STOCKADE_OK : sync_->wait();
+  return fd_ < 0 ? STOCKADE_OK : sync_->wait(sync_->ask());
 }
 
 Status Records::note_begun(const Entry& entry) {
   const Status status = write(entry.slice, SliceState::begun, entry.digest);
-  return status != STOCKADE_OK || fd_ < 0 ? status : sync_->wait();
+  return status != STOCKADE_OK || fd_ < 0 ? status : sync_->wait(sync_->ask());
 }
 
 Status Records::find_missing(std::vector<uint64_t>& slices) const {

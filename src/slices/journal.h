@@ -11,6 +11,7 @@
 #include <memory>
 #include <mutex>
 #include <span>
+#include <thread>
 #include <vector>
 
 #include "base/random.h"
@@ -41,21 +42,36 @@ struct SliceDigest {
 
 enum class SliceState { never_begun, begun, done };
 
-// Makes storage keep what has been written to a file. Threads that wait at the same time share one fdatasync.
+// Makes storage keep what has been written to a file. Threads that wait at the same time share one fdatasync. Where that
+// takes its time, a thread of its own does it, so that those who ask for it can work on meanwhile.
 class SyncGroup {
  public:
   explicit SyncGroup(int fd) : fd_(fd) {}
-  // Waits for an fdatasync that began after this call did. IO, also whenever one has failed before: what it was about is
-  // lost to later ones.
-  Status wait();
+  SyncGroup(const SyncGroup&) = delete;
+  SyncGroup& operator=(const SyncGroup&) = delete;
+  ~SyncGroup();
+
+  // A ticket for what the caller has written before.
+  uint64_t ask();
+  // Waits for an fdatasync that began after the ticket was given. IO, also whenever one has failed before: what it was about
+  // is lost to later ones.
+  Status wait(uint64_t ticket);
+  // Whether wait() would return at once; and whether it takes so long that there is something better to do.
+  bool is_done(uint64_t ticket);
+  bool is_slow();
 
  private:
+  void sync(std::unique_lock<std::mutex>& lock);
+  void start_thread();
+  void run();
+
   const int fd_;
   std::mutex mutex_;
-  std::condition_variable changed_;
-  uint64_t asked_ = 0, synced_ = 0;
-  bool running_ = false;
+  std::condition_variable wanted_, done_;  // for the thread; for those who wait
+  uint64_t asked_ = 0, synced_ = 0, waiting_ = 0;
+  bool running_ = false, ended_ = false;
   int error_ = 0;
+  std::thread thread_;
 };
 
 // The records of the slices of one job.
@@ -76,12 +92,16 @@ class Records {
   // JOURNAL (what stands there is not authentic), IO, LIBRARY.
   Status read(uint64_t slice, SliceState& state, SliceDigest& digest) const;
 
-  // Before a sealed slice is written: records it as begun, where that is allowed, and waits until this is on storage.
-  // `is_blank` says whether the output is zeros where the slice belongs. INPUT_CHANGED (another plaintext was sealed
+  // Before a sealed slice is written: records it as begun, where that is allowed. Only once wait() has returned OK for the
+  // ticket is this on storage, and the slice may be written. `is_blank` says whether the output is zeros where the slice belongs. INPUT_CHANGED (another plaintext was sealed
   // before), JOURNAL (the record was altered, or the output holds what no record is about), IO (also where the file
   // system has no locks), LIBRARY, and what is_blank returns.
   using BlankCheck = std::function<Status(bool& blank)>;
-  Status begin(uint64_t slice, const SliceDigest& digest, const BlankCheck& is_blank);
+  Status begin(uint64_t slice, const SliceDigest& digest, const BlankCheck& is_blank, uint64_t& ticket);
+  // IO. Without a file there is nothing to wait for.
+  Status wait(uint64_t ticket) { return sync_ == nullptr ? STOCKADE_OK : sync_->wait(ticket); }
+  bool is_done(uint64_t ticket) { return sync_ == nullptr || sync_->is_done(ticket); }
+  bool is_slow() { return sync_ != nullptr && sync_->is_slow(); }
 
   // Records what is on storage as done. IO, LIBRARY.
   struct Entry {

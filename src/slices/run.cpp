@@ -23,6 +23,8 @@ namespace {
 
 // What the slices of all workers may take of memory, unless that is less than two.
 constexpr uint64_t memory_limit = uint64_t{1} << 30;
+// What may wait for its record, unless that is less than two for each worker.
+constexpr uint64_t waiting_limit = uint64_t{32} << 20;
 // A batch grows to this many slices for each worker: large enough that waiting for its last one costs little, and small at
 // first, so that processes that share few slices all get some.
 constexpr uint64_t batch_slices_for_each = 32;
@@ -134,6 +136,13 @@ Status Run::run() {
   const off_t position = verifies() ? -1 : ::lseek(work_.out_fd, 0, SEEK_CUR);
   next_settling_ = Clock::now() + std::chrono::milliseconds(pace_.checkpoint_interval);
   status = do_slices();
+  // What is sealed and recorded is written, also where the job is stopped, and not read and sealed once more by the next.
+  if (status != STOCKADE_ERROR_IO) {
+    const engine::WriteSignals held;
+    const Status written = write_sealed(0);
+    if (written == STOCKADE_ERROR_IO) note_error(errno);
+    if (status == STOCKADE_OK) status = written;
+  }
   // What is done is recorded, whatever ended the work.
   const int error = error_;
   const Status settled = settle(true);
@@ -151,7 +160,8 @@ Status Run::run() {
 }
 
 Status Run::do_slices() {
-  const uint64_t room = terms_.slice_chunks * (chunk_bytes + sealed_chunk_bytes);
+  // One at hand and two that wait.
+  const uint64_t room = 3 * terms_.slice_chunks * sealed_chunk_bytes;
   engine::Engine engine = engine_;
   engine.threads =
       static_cast<uint32_t>(std::min<uint64_t>(engine.threads, std::max<uint64_t>(2, memory_limit / room)));
@@ -166,6 +176,7 @@ Status Run::do_slices() {
   const uint64_t lane_chunks = engine::Lane::capacity(crew.piece_bytes(0)) / sealed_chunk_bytes;
   piece_chunks_ = std::clamp<uint64_t>(crew.lanes() != 0 ? lane_chunks : pace_.run_chunks, 1, terms_.slice_chunks);
   const uint64_t workers = crew.plan().workers;
+  most_sealed_ = std::max<uint64_t>(2 * workers, waiting_limit / terms_.slice_bytes());
   const uint64_t most = workers == 1 ? 1 : batch_slices_for_each * workers;
   for (uint64_t size = workers;; size = std::min(2 * size, most)) {
     std::vector<uint64_t> slices;
@@ -186,9 +197,9 @@ Status Run::do_batch(engine::Crew& crew, const std::vector<uint64_t>& slices) {
     return without_throwing([&] {
       const engine::WriteSignals held;
       std::unique_ptr<Room> room = borrow_room();
-      const Status done = do_slice({crew, lane}, slices[i], *room);
+      const Status done = do_slice({crew, lane}, slices[i], room);
       const int error = errno;
-      return_room(std::move(room));
+      if (room != nullptr) return_room(std::move(room));
       if (done == STOCKADE_ERROR_IO) note_error(error);
       return done;
     });
@@ -234,8 +245,8 @@ Status Run::Room::prepare(uint64_t piece_chunks, uint64_t out_chunks) {
   return out.size() < out_bytes && !out.allocate(out_bytes) ? STOCKADE_ERROR_MEMORY : STOCKADE_OK;
 }
 
-Status Run::do_slice(const engine::Worker& worker, uint64_t slice, Room& room) {
-  if (verifies()) return verify(worker, slice, room);
+Status Run::do_slice(const engine::Worker& worker, uint64_t slice, std::unique_ptr<Room>& room) {
+  if (verifies()) return verify(worker, slice, *room);
   SliceState state;
   SliceDigest digest;
   Status status = records_->read(slice, state, digest);
@@ -253,7 +264,7 @@ Status Run::do_slice(const engine::Worker& worker, uint64_t slice, Room& room) {
     return STOCKADE_OK;
   }
   bool intact = false;
-  status = read_back(worker, slice, room, digest, intact);
+  status = read_back(worker, slice, *room, digest, intact);
   if (status != STOCKADE_OK) return status;
   if (purpose_ == Purpose::read_back) return conclude_read_back(slice, digest, intact);
   if (!intact && !is_planted(Fault::resume_trusts_output)) return make(worker, slice, room);
@@ -282,8 +293,8 @@ Status Run::conclude_read_back(uint64_t slice, const SliceDigest& digest, bool i
   return advance(terms_.bytes_in(slice));
 }
 
-Status Run::make(const engine::Worker& worker, uint64_t slice, Room& room) {
-  const Status status = terms_.seals() ? seal(worker, slice, room) : open(worker, slice, room);
+Status Run::make(const engine::Worker& worker, uint64_t slice, std::unique_ptr<Room>& room) {
+  const Status status = terms_.seals() ? seal(worker, slice, room) : open(worker, slice, *room);
   if (status != STOCKADE_OK) return status;
   const std::lock_guard lock(mutex_);
   work_.in_length += terms_.bytes_in(slice);
@@ -298,7 +309,8 @@ Status Run::read_input(uint64_t offset, uint8_t* data, uint64_t length) const {
   return status == STOCKADE_OK && got < length ? STOCKADE_ERROR_INPUT_CHANGED : status;
 }
 
-Status Run::seal(const engine::Worker& worker, uint64_t slice, Room& room) {
+Status Run::seal(const engine::Worker& worker, uint64_t slice, std::unique_ptr<Room>& borrowed) {
+  Room& room = *borrowed;
   Status status = room.prepare(piece_chunks_, terms_.slice_chunks);
   if (status != STOCKADE_OK) return status;
   const uint64_t length = terms_.bytes_in(slice), piece = piece_chunks_ * chunk_bytes;
@@ -317,11 +329,22 @@ Status Run::seal(const engine::Worker& worker, uint64_t slice, Room& room) {
     if (now == 0) break;
   }
   SliceDigest digest;
+  uint64_t ticket = 0;
   status = check_input();
   if (status == STOCKADE_OK) status = records_->digest(slice, room.tags, digest);
   if (status == STOCKADE_OK) {
-    status = records_->begin(slice, digest, [&](bool& blank) { return is_blank(slice, room, blank); });
+    status = records_->begin(
+        slice, digest, [&](bool& blank) { return is_blank(slice, room, blank); }, ticket);
   }
+  if (status == STOCKADE_OK && records_->is_slow()) {
+    // While storage takes the record, the next slice can be sealed.
+    {
+      const std::lock_guard lock(sealed_mutex_);
+      sealed_.push_back({slice, ticket, digest, std::move(borrowed)});
+    }
+    return write_sealed(most_sealed_);
+  }
+  if (status == STOCKADE_OK) status = records_->wait(ticket);
   if (status == STOCKADE_OK)
     return write_slice(slice, digest, terms_.sealed_offset(slice), room, terms_.sealed_bytes_in(slice));
   const int error = errno;
@@ -329,6 +352,27 @@ Status Run::seal(const engine::Worker& worker, uint64_t slice, Room& room) {
   wipe(room.out.data(), terms_.sealed_bytes_in(slice));
   errno = error;
   return at_slice(status, slice);
+}
+
+// Writes slices whose records are on storage, and waits for those that are not where more than `most_left` are left.
+Status Run::write_sealed(uint64_t most_left) {
+  for (;;) {
+    Sealed next;
+    {
+      const std::lock_guard lock(sealed_mutex_);
+      if (sealed_.empty()) return STOCKADE_OK;
+      if (sealed_.size() <= most_left && !records_->is_done(sealed_.front().ticket)) return STOCKADE_OK;
+      next = std::move(sealed_.front());
+      sealed_.pop_front();
+    }
+    Status status = records_->wait(next.ticket);
+    if (status == STOCKADE_OK) {
+      status = write_slice(next.slice, next.digest, terms_.sealed_offset(next.slice), *next.room,
+                           terms_.sealed_bytes_in(next.slice));
+    }
+    if (status != STOCKADE_OK) return status;
+    return_room(std::move(next.room));
+  }
 }
 
 Status Run::open(const engine::Worker& worker, uint64_t slice, Room& room) {

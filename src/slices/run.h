@@ -9,6 +9,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -61,15 +62,23 @@ class Run {
     std::vector<uint8_t> tags;
   };
 
+  // A slice that is sealed and recorded, and waits for its record to be on storage.
+  struct Sealed {
+    uint64_t slice, ticket;
+    SliceDigest digest;
+    std::unique_ptr<Room> room;
+  };
+
   bool verifies() const { return terms_.kind == STOCKADE_SHARED_VERIFY; }
   Status prepare();
   Status check_input() const;
   Status do_slices();
   Status do_batch(engine::Crew& crew, const std::vector<uint64_t>& slices);
-  Status do_slice(const engine::Worker& worker, uint64_t slice, Room& room);
+  Status do_slice(const engine::Worker& worker, uint64_t slice, std::unique_ptr<Room>& room);
 
-  Status make(const engine::Worker& worker, uint64_t slice, Room& room);
-  Status seal(const engine::Worker& worker, uint64_t slice, Room& room);
+  Status make(const engine::Worker& worker, uint64_t slice, std::unique_ptr<Room>& room);
+  Status seal(const engine::Worker& worker, uint64_t slice, std::unique_ptr<Room>& room);
+  Status write_sealed(uint64_t most_left);
   Status open(const engine::Worker& worker, uint64_t slice, Room& room);
   Status verify(const engine::Worker& worker, uint64_t slice, Room& room);
   Status read_input(uint64_t offset, uint8_t* data, uint64_t length) const;
@@ -105,6 +114,10 @@ class Run {
   uint64_t piece_chunks_ = 0;
   bool one_write_at_a_time_ = false;
   std::mutex write_turn_;
+
+  std::mutex sealed_mutex_;
+  std::deque<Sealed> sealed_;
+  uint64_t most_sealed_ = 0;  // that wait at a time
 
   std::mutex rooms_mutex_;
   std::vector<std::unique_ptr<Room>> rooms_;  // that no worker has at the moment
