@@ -39,7 +39,9 @@ void SharedOutput::make(const OutputFile::Options& options, bool resumable) {
     resumable_ = std::make_unique<ResumableOutput>(options);
     return;
   }
-  plain_ = std::make_unique<OutputFile>(options);
+  OutputFile::Options named = options;
+  named.named_temporary = true;
+  plain_ = std::make_unique<OutputFile>(named);
   if (!plain_->private_until_commit()) {
     throw Failure(Exit::usage, fmt::format("the output {} is no regular file", plain_->name()),
                   {"many ranks write to it in no order; name a file with -o FILE"});

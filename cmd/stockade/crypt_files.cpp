@@ -80,7 +80,6 @@ class CryptWork : public FileWork {
   std::unique_ptr<ui::Progress> progress_;
   // Those that only lack their name.
   std::vector<std::unique_ptr<OutputFile>> finished_;
-  bool are_durable_ = false;
   mode_t mask_ = 0;
   std::set<std::string> folders_;
 };
@@ -245,13 +244,13 @@ void CryptWork::settle_together(std::span<const size_t> indexes) {
   for (const size_t index : indexes) {
     if (finished_[index]) files.push_back(finished_[index].get());
   }
-  are_durable_ = files.size() >= many && make_durable(files);
+  if (files.size() >= many) write_back(files);
 }
 
 void CryptWork::settle(size_t index) {
   auto& output = finished_[index];
   if (!output) return;
-  if (!are_durable_) output->make_durable();
+  output->make_durable();
   const bool named = output->private_until_commit();
   output->give_name();
   if (named) folders_.insert(folder_of(output->path()));
@@ -261,7 +260,6 @@ void CryptWork::settle(size_t index) {
 void CryptWork::settle_group() {
   for (const std::string& folder : folders_) sync_folder(folder);
   folders_.clear();
-  are_durable_ = false;
 }
 
 }  // namespace

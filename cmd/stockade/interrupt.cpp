@@ -6,6 +6,8 @@
 
 #include <atomic>
 #include <cerrno>
+#include <climits>
+#include <cstring>
 
 #include "ui.h"
 
@@ -15,7 +17,15 @@ namespace {
 std::atomic<int> caught = 0;
 std::atomic<bool> report_wanted = false;
 std::atomic<bool> said = false;  // that it was interrupted
-std::atomic<const char*> doomed[max_doomed];
+// The handler reads the paths of slots that are `set` while other threads go on, so they are copies that stay where they are.
+struct DoomedSlot {
+  enum State : int { free, busy, set };
+  std::atomic<int> state = free;
+  char path[PATH_MAX];
+};
+DoomedSlot doomed[max_doomed];
+// From here on no slot is written to any more.
+std::atomic<bool> ending = false;
 std::atomic<const void*> terminal = nullptr;
 std::atomic<const char*> hint_text = nullptr;
 timer_t grace_timer;
@@ -37,8 +47,9 @@ void restore_terminal() {
 namespace {
 
 [[noreturn]] void end_now() {
-  for (const auto& slot : doomed) {
-    if (const char* path = slot.load()) unlink(path);
+  ending.store(true);
+  for (const DoomedSlot& slot : doomed) {
+    if (slot.state.load() == DoomedSlot::set) unlink(slot.path);
   }
   restore_terminal();
   if (said.exchange(true)) {
@@ -113,17 +124,21 @@ int exit_status() { return 128 + caught.load(); }
 bool take_report_request() { return report_wanted.load(std::memory_order_relaxed) && report_wanted.exchange(false); }
 
 Doomed::Doomed(const char* path) : slot_(max_doomed) {
-  for (size_t i = 0; i < max_doomed; ++i) {
-    const char* none = nullptr;
-    if (doomed[i].load(std::memory_order_relaxed) == nullptr && doomed[i].compare_exchange_strong(none, path)) {
-      slot_ = i;
-      return;
-    }
+  const size_t length = std::strlen(path);
+  for (size_t i = 0; i < max_doomed && length < sizeof doomed[i].path; ++i) {
+    int none = DoomedSlot::free;
+    if (!doomed[i].state.compare_exchange_strong(none, DoomedSlot::busy)) continue;
+    // A handler that has seen the slot's former path may still be reading it. Then the process ends, and this thread with it.
+    while (ending.load()) pause();
+    std::memcpy(doomed[i].path, path, length + 1);
+    doomed[i].state.store(DoomedSlot::set);
+    slot_ = i;
+    return;
   }
 }
 
 Doomed::~Doomed() {
-  if (slot_ < max_doomed) doomed[slot_].store(nullptr);
+  if (slot_ < max_doomed) doomed[slot_].state.store(DoomedSlot::free);
 }
 
 TerminalGuard::TerminalGuard(int fd, const termios& settings) : saved_{fd, settings} { terminal.store(&saved_); }

@@ -29,8 +29,8 @@ bool take_report_request();
 // As many files as may be doomed at a time.
 inline constexpr size_t max_doomed = 256;
 
-// While this stands, the file is removed should the process have to end at once. The text must stay as it is. Beyond
-// max_doomed of them at a time a further one has no effect.
+// While this stands, the file is removed should the process have to end at once. Beyond max_doomed of them at a time, and for
+// a path that is too long for any file, it has no effect.
 class Doomed {
  public:
   explicit Doomed(const char* path);

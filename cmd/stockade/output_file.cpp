@@ -47,6 +47,9 @@ void refuse_same(const OutputFile::Options& options, const struct stat& found, c
   }
 }
 
+// How a process names a file that it has open and that has no name.
+std::string descriptor_path(int fd) { return fmt::format("/proc/self/fd/{}", fd); }
+
 std::string random_name() {
   uint64_t bits = 0;
   if (getrandom(&bits, sizeof bits, 0) != sizeof bits) throw Failure(Exit::io, "the system gives no random numbers");
@@ -120,6 +123,7 @@ void OutputFile::open_special(const Options& options, const struct stat& found) 
 
 void OutputFile::open_temporary(const Options& options) {
   if (path_.ends_with('/')) throw Failure(Exit::usage, fmt::format("the output {} names a directory", name_));
+  if (!options.named_temporary && open_nameless(options)) return;
   temporary_ = folder_of(path_) + random_name();
   // Announced before it is made, so that no moment is left in which it would survive a signal.
   doomed_.emplace(temporary_.c_str());
@@ -131,18 +135,57 @@ void OutputFile::open_temporary(const Options& options) {
   fail("create", name_, error);
 }
 
+// False where the file system has no files without names, or there is no way to give them one.
+bool OutputFile::open_nameless(const Options& options) {
+  const std::string folder = folder_of(path_);
+  Descriptor file(
+      open(folder.empty() ? "." : folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, static_cast<unsigned>(options.mode)));
+  if (file.get() < 0 || access(descriptor_path(file.get()).c_str(), F_OK) != 0) return false;
+  fd_ = std::move(file);
+  nameless_ = true;
+  return true;
+}
+
+void OutputFile::link_nameless() {
+  const std::string from = descriptor_path(fd_.get());
+  const auto link_to = [&](const std::string& to) {
+    return linkat(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), AT_SYMLINK_FOLLOW) == 0 ? 0 : errno;
+  };
+  int error = link_to(path_);
+  if (error == EEXIST && force_) {
+    // A link cannot replace a file, but a name can be given to this one for a moment that does.
+    temporary_ = folder_of(path_) + random_name();
+    doomed_.emplace(temporary_.c_str());
+    error = link_to(temporary_);
+    if (error == 0) return;
+    doomed_.reset();
+    temporary_.clear();
+  }
+  if (error == EEXIST) {
+    throw Failure(Exit::usage, fmt::format("the output {} came into being meanwhile", name_),
+                  {"replace it with --force"});
+  }
+  if (error != 0) fail("create", name_, error);
+}
+
 void OutputFile::commit() {
   make_durable();
-  const bool named = !temporary_.empty();
+  const bool named = private_until_commit();
   give_name();
   if (named) sync_folder(folder_of(path_));
 }
 
 void OutputFile::make_durable() {
-  if (!temporary_.empty()) sync_file(fd_.get(), name_);
+  if (private_until_commit()) sync_file(fd_.get(), name_);
 }
 
 void OutputFile::give_name() {
+  if (nameless_) {
+    link_nameless();
+    nameless_ = false;
+    if (const int error = fd_.reset()) fail("write", name_, error);
+    if (temporary_.empty()) return;
+  }
   if (const int error = fd_.reset()) fail(temporary_.empty() ? "write to" : "write", name_, error);
   if (temporary_.empty()) return;
   rename_file(temporary_, path_, force_, name_);
@@ -150,14 +193,14 @@ void OutputFile::give_name() {
   temporary_.clear();
 }
 
-bool make_durable(std::span<OutputFile* const> files) {
+void write_back(std::span<OutputFile* const> files) {
   std::set<dev_t> done;
   for (const OutputFile* file : files) {
     struct stat status {};
-    if (fstat(file->fd(), &status) != 0) return false;
-    if (file->private_until_commit() && done.insert(status.st_dev).second && syncfs(file->fd()) != 0) return false;
+    if (fstat(file->fd(), &status) != 0 || !file->private_until_commit()) continue;
+    // Its outcome is not known for each file, and before Linux 5.8 not at all.
+    if (done.insert(status.st_dev).second) syncfs(file->fd());
   }
-  return true;
 }
 
 std::string folder_of(std::string_view path) { return std::string(path.substr(0, path.rfind('/') + 1)); }
@@ -190,8 +233,15 @@ void rename_file(const std::string& from, const std::string& to, bool replace, c
 }
 
 void sync_folder(const std::string& folder) {
+  const auto cannot = [](int error) {
+    return error == EINVAL || error == ENOSYS || error == EOPNOTSUPP || error == EROFS || error == EACCES ||
+           error == EPERM;
+  };
   const Descriptor opened(open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (opened.get() >= 0) fsync(opened.get());
+  if ((opened.get() >= 0 && fsync(opened.get()) == 0) || cannot(errno)) return;
+  throw Failure(Exit::io,
+                fmt::format("cannot write the folder '{}': {}", folder.empty() ? "." : folder, ui::system_text(errno)),
+                {"a power failure may lose the names of files that were made in it"});
 }
 
 void sync_file(int fd, const std::string& name) {

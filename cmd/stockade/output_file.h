@@ -29,8 +29,9 @@ class Descriptor {
 };
 
 // Three kinds of target: "-" or a descriptor such as /dev/fd/3 is written as it stands; an existing path that is no
-// regular file (/dev/null, a pipe) is opened and written; anything else is a file, which is made under a temporary name in
-// its folder and gets its own name in commit().
+// regular file (/dev/null, a pipe) is opened and written; anything else is a file, which is made in its folder without a name
+// and gets one in commit(). Whatever ends the process, nothing is left of it then. On file systems that have no files without
+// names it has a temporary one.
 class OutputFile {
  public:
   struct Options {
@@ -39,6 +40,7 @@ class OutputFile {
     mode_t mode = 0666;                  // of a new file, before the umask
     const struct stat* input = nullptr;  // for the refusal to write over it
     bool text = false;                   // no harm to a terminal
+    bool named_temporary = false;        // other processes have to open it before it is complete
   };
   // Throws Failure (usage) for a refusal, (io) where it cannot be opened.
   explicit OutputFile(const Options& options);
@@ -51,8 +53,8 @@ class OutputFile {
   // For messages: the path in quotes, or "standard output".
   const std::string& name() const { return name_; }
   // Whether nobody sees what is written before commit().
-  bool private_until_commit() const { return !temporary_.empty(); }
-  // Where it stands until then; empty where it is not private.
+  bool private_until_commit() const { return !temporary_.empty() || nameless_; }
+  // Where it stands until then; empty where it has no name.
   const std::string& temporary() const { return temporary_; }
 
   // Makes the file durable and gives it its name, or closes a direct target. Throws Failure.
@@ -66,16 +68,18 @@ class OutputFile {
  private:
   void open_special(const Options& options, const struct stat& found);
   void open_temporary(const Options& options);
+  bool open_nameless(const Options& options);
+  void link_nameless();
 
   std::string name_, path_, temporary_;
-  bool force_;
+  bool force_, nameless_ = false;
   std::optional<interrupt::Doomed> doomed_;
   Descriptor fd_;
 };
 
-// make_durable() of many files, in a fraction of the time, by writing all that their file systems hold back. False where
-// that has failed for some of them; each can then be asked.
-bool make_durable(std::span<OutputFile* const> files);
+// Has the file systems of many files write all that they hold back: make_durable() of each then takes a fraction of the time,
+// and reports the errors.
+void write_back(std::span<OutputFile* const> files);
 
 // "folder/" or "" for the current one; the name behind it.
 std::string folder_of(std::string_view path);
@@ -88,7 +92,8 @@ bool same_file(const struct stat& a, const struct stat& b);
 // Failure.
 void rename_file(const std::string& from, const std::string& to, bool replace, const std::string& name);
 
-// A name that a crash may lose is no name: the folder is written too. Not every file system can, so its answer is ignored.
+// A name that a crash may lose is no name: the folder is written too. Throws Failure (io), but not where the file system
+// cannot do that, or does not let this user.
 void sync_folder(const std::string& folder);
 
 // Writes the file, its data and its length, to the disk. Throws Failure.

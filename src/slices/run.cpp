@@ -529,8 +529,7 @@ Status Run::note(uint64_t slice, const SliceDigest& digest) {
     const std::lock_guard lock(mutex_);
     pending_.push_back({slice, digest});
   }
-  // A sealed slice that was begun is found by reading it back; of opened ones nothing is known but what is recorded.
-  return terms_.seals() ? STOCKADE_OK : settle(false);
+  return settle(false);
 }
 
 // Records what has been written as done: now, or now and then, so that a slow disk spends a fifth of its time on that at
