@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <memory>
 #include <set>
+#include <utility>
 
 #include "exit_status.h"
 #include "file_failure.h"
@@ -258,8 +259,9 @@ void CryptWork::settle(size_t index) {
 }
 
 void CryptWork::settle_group() {
-  for (const std::string& folder : folders_) sync_folder(folder);
-  folders_.clear();
+  // One that fails is not tried again with the next group's.
+  const std::set<std::string> folders = std::exchange(folders_, {});
+  for (const std::string& folder : folders) sync_folder(folder);
 }
 
 }  // namespace

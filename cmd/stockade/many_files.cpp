@@ -67,9 +67,11 @@ class Run {
     }
     for (const size_t index : large) {
       settle(index, outcome_of([&] { work_.run(index, engine_); }));
-      work_.settle_group();
+      settle_group();
     }
+    if (failed_ > 0 && folder_failure_) report(*folder_failure_);
     if (failed_ > 0) throw Failure(gravest_, fmt::format("{} of {} files failed", failed_, paths_.size()));
+    if (folder_failure_) throw Failure(*folder_failure_);
   }
 
  private:
@@ -104,7 +106,15 @@ class Run {
     }
     work_.settle_together(good);
     for (size_t i = 0; i < indexes.size(); ++i) settle(indexes[i], group.outcomes[i]);
-    work_.settle_group();
+    settle_group();
+  }
+
+  // A folder that cannot be written is no reason to leave the files of others undone. The first one is reported at the end.
+  void settle_group() {
+    const Outcome outcome = outcome_of([&] { work_.settle_group(); });
+    if (!outcome) return;
+    gravest_ = graver(gravest_, outcome->exit);
+    if (!folder_failure_) folder_failure_ = outcome;
   }
 
   void settle(size_t index, Outcome outcome) {
@@ -114,8 +124,12 @@ class Run {
     work_.drop(index);
     gravest_ = graver(gravest_, outcome->exit);
     ++failed_;
-    ui::error(outcome->message);
-    for (const std::string& hint : outcome->hints) ui::hint(hint);
+    report(*outcome);
+  }
+
+  static void report(const Failure& failure) {
+    ui::error(failure.message);
+    for (const std::string& hint : failure.hints) ui::hint(hint);
   }
 
   std::span<const std::string> paths_;
@@ -123,6 +137,7 @@ class Run {
   FileWork& work_;
   EngineHandle serial_;
   size_t failed_ = 0;
+  Outcome folder_failure_;
   Exit gravest_ = Exit::ok;
 };
 

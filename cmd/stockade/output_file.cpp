@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/random.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -12,6 +13,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -49,6 +51,22 @@ void refuse_same(const OutputFile::Options& options, const struct stat& found, c
 
 // How a process names a file that it has open and that has no name.
 std::string descriptor_path(int fd) { return fmt::format("/proc/self/fd/{}", fd); }
+
+// The umask of this process, which can otherwise only be read by changing it for all threads; nothing before Linux 4.7.
+std::optional<mode_t> current_umask() {
+  const Descriptor file(open("/proc/self/status", O_RDONLY | O_CLOEXEC));
+  char text[512];
+  const ssize_t got = file.get() < 0 ? -1 : read(file.get(), text, sizeof text);
+  if (got <= 0) return {};
+  constexpr std::string_view label = "\nUmask:\t";
+  const std::string_view status(text, static_cast<size_t>(got));
+  const size_t at = status.find(label);
+  if (at == std::string_view::npos) return {};
+  unsigned mask = 0;
+  const char* begin = status.data() + at + label.size();
+  const auto end = std::from_chars(begin, status.data() + status.size(), mask, 8);
+  return end.ptr == begin ? std::nullopt : std::optional<mode_t>(mask);
+}
 
 std::string random_name() {
   uint64_t bits = 0;
@@ -141,6 +159,16 @@ bool OutputFile::open_nameless(const Options& options) {
   Descriptor file(
       open(folder.empty() ? "." : folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, static_cast<unsigned>(options.mode)));
   if (file.get() < 0 || access(descriptor_path(file.get()).c_str(), F_OK) != 0) return false;
+  // Before Linux 6.0 such a file is made without regard to the umask on file systems that have no access control lists. Where
+  // the folder has a list for new files, that decides instead.
+  const std::optional<mode_t> mask = current_umask();
+  struct stat made {};
+  if (!mask || fstat(file.get(), &made) != 0) return false;
+  if ((made.st_mode & *mask) != 0 &&
+      getxattr(folder.empty() ? "." : folder.c_str(), "system.posix_acl_default", nullptr, 0) < 0 &&
+      fchmod(file.get(), made.st_mode & 07777 & ~*mask) != 0) {
+    return false;
+  }
   fd_ = std::move(file);
   nameless_ = true;
   return true;
@@ -181,10 +209,15 @@ void OutputFile::make_durable() {
 
 void OutputFile::give_name() {
   if (nameless_) {
+    // What a close has to report, it reports while there is no name yet.
+    Descriptor other(fcntl(fd_.get(), F_DUPFD_CLOEXEC, 3));
+    if (const int error = other.reset()) fail("write", name_, error);
     link_nameless();
     nameless_ = false;
-    if (const int error = fd_.reset()) fail("write", name_, error);
-    if (temporary_.empty()) return;
+    if (temporary_.empty()) {
+      fd_.reset();
+      return;
+    }
   }
   if (const int error = fd_.reset()) fail(temporary_.empty() ? "write to" : "write", name_, error);
   if (temporary_.empty()) return;
@@ -232,16 +265,16 @@ void rename_file(const std::string& from, const std::string& to, bool replace, c
   fail("create", name, errno);
 }
 
-void sync_folder(const std::string& folder) {
+void sync_folder(const std::string& folder, std::string_view consequence) {
   const auto cannot = [](int error) {
     return error == EINVAL || error == ENOSYS || error == EOPNOTSUPP || error == EROFS || error == EACCES ||
            error == EPERM;
   };
   const Descriptor opened(open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if ((opened.get() >= 0 && fsync(opened.get()) == 0) || cannot(errno)) return;
-  throw Failure(Exit::io,
-                fmt::format("cannot write the folder '{}': {}", folder.empty() ? "." : folder, ui::system_text(errno)),
-                {"a power failure may lose the names of files that were made in it"});
+  const std::string reason = ui::system_text(errno);
+  throw Failure(Exit::io, fmt::format("cannot write the folder '{}': {}", folder.empty() ? "." : folder, reason),
+                {std::string(consequence)});
 }
 
 void sync_file(int fd, const std::string& name) {

@@ -93,8 +93,10 @@ bool same_file(const struct stat& a, const struct stat& b);
 void rename_file(const std::string& from, const std::string& to, bool replace, const std::string& name);
 
 // A name that a crash may lose is no name: the folder is written too. Throws Failure (io), but not where the file system
-// cannot do that, or does not let this user.
-void sync_folder(const std::string& folder);
+// cannot do that, or does not let this user; its hint is the consequence.
+void sync_folder(
+    const std::string& folder,
+    std::string_view consequence = "what was made in it is complete, but a power failure may lose its name");
 
 // Writes the file, its data and its length, to the disk. Throws Failure.
 void sync_file(int fd, const std::string& name);

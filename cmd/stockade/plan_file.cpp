@@ -121,7 +121,7 @@ uint64_t Plan::plain_slice_bytes() const {
 
 void Plan::remove() const {
   unlink(path_.c_str());
-  sync_folder(folder_of(path_));
+  sync_folder(folder_of(path_), fmt::format("the work is done, but a power failure may bring back {}", name_));
 }
 
 PartedOutput::PartedOutput(const OutputFile::Options& options)

@@ -56,6 +56,8 @@ Input open_for_change(const std::string& path, const std::string& shown) {
   return input;
 }
 
+constexpr char unchanged[] = "the file is unchanged";
+
 // Copies a piece from `*position` on to where `to` stands: how much, 0 at the end, -1 on an error.
 ssize_t copy_piece(int from, off_t* position, int to) {
   constexpr size_t piece_bytes = 64 << 20;
@@ -123,7 +125,7 @@ std::optional<std::vector<uint8_t>> RekeyTarget::read_copy() const {
   }
   // It may stand in memory alone, after a process was killed: it is on the disk before the file is touched again.
   sync_file(fd.get(), "'" + copy_path_ + "'");
-  sync_folder(folder_of(copy_path_));
+  sync_folder(folder_of(copy_path_), unchanged);
   bytes.resize(length);
   return bytes;
 }
@@ -171,16 +173,17 @@ void RekeyTarget::write_copy() {
   try {
     write_all(fd.get(), front.data(), front.size(), shown);
     sync_file(fd.get(), shown);
+    sync_folder(folder_of(copy_path_), unchanged);
   } catch (...) {
     unlink(copy_path_.c_str());
     throw;
   }
-  sync_folder(folder_of(copy_path_));
 }
 
 void RekeyTarget::remove_copy() {
   if (unlink(copy_path_.c_str()) != 0) fail("remove", "'" + copy_path_ + "'");
-  sync_folder(folder_of(copy_path_));
+  sync_folder(folder_of(copy_path_),
+              fmt::format("the file has its header, but a power failure may bring back '{}'", copy_path_));
 }
 
 void RekeyTarget::replace_header(std::span<const uint8_t> renewed) {

@@ -59,7 +59,10 @@ void ResumableOutput::check_target(const OutputFile::Options& options) {
 }
 
 ResumableOutput::~ResumableOutput() {
-  if (kept_ || !made_ || partial_.get() < 0) return;
+  if (!kept_ && made_ && partial_.get() >= 0) remove_both();
+}
+
+void ResumableOutput::remove_both() {
   // In the order that leaves no journal without its partial for long.
   if (journal_.get() >= 0) unlink(journal_path_.c_str());
   unlink(partial_path_.c_str());
@@ -90,7 +93,12 @@ bool ResumableOutput::open_both() {
   if (!had_partial && !try_to_open(partial_, partial_path_, O_CREAT | O_EXCL)) return false;
   if (!had_journal && !try_to_open(journal_, journal_path_, O_CREAT | O_EXCL)) return false;
   // What a crash leaves of the work can only be taken up by its names.
-  sync_folder(folder_of(path_));
+  try {
+    sync_folder(folder_of(path_), "an interrupted run could not be taken up");
+  } catch (const Failure&) {
+    if (made_) remove_both();
+    throw;
+  }
   return true;
 }
 

@@ -45,6 +45,7 @@ class ResumableOutput {
  private:
   void check_target(const OutputFile::Options& options);
   bool open_both();
+  void remove_both();
   bool try_to_open(Descriptor& file, const std::string& path, int flags);
 
   std::string name_, path_, partial_path_, journal_path_;
