@@ -2,6 +2,7 @@
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
 TEST_JOBS ?= $(JOBS)
+TIME ?= 60
 CMAKE_ARGS ?=
 BENCH_ARGS ?=
 RESULTS_ARGS ?=
@@ -9,11 +10,12 @@ RESULTS_ARGS ?=
 PICTURES_OF ?= amd-epyc-2
 REPORT = MPLCONFIGDIR=build/matplotlib PYTHONPATH=report build/venv/bin/python3 -B -m stockade_report
 
-.PHONY: help configure build demo test bench results benchmarks report report-test pictures install format clean
+.PHONY: help configure build demo test fuzz bench results benchmarks report report-test pictures install format clean
 
 help:
 	@echo "make demo        build, encrypt and decrypt a real file, and compare with openssl"
 	@echo "make test        build everything and run all tests"
+	@echo "make fuzz        build the fuzz targets with Clang and run each for a while   (TIME=$(TIME) seconds)"
 	@echo "make build       build the library and the command, which is then build/bin/stockade"
 	@echo "make bench       build, then measure AES against OpenSSL   (BENCH_ARGS='--sizes 16KiB')"
 	@echo "make results     build, then run every benchmark into bench/results/   (RESULTS_ARGS='--quick --only aes rsa')"
@@ -38,6 +40,10 @@ demo: build
 test: configure
 	cmake --build --preset release -j $(JOBS)
 	ctest --preset release -j $(TEST_JOBS) --output-junit $(CURDIR)/build/tests.xml
+
+fuzz:
+	@tools/setup.sh build clang
+	fuzz/run.sh $(TIME)
 
 bench: build
 	build/bin/stockade bench aes $(BENCH_ARGS)

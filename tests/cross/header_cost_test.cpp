@@ -147,7 +147,10 @@ class HeaderCost : public testing::Test {
 };
 
 TEST_F(HeaderCost, of_parsing_is_at_most_50_ms) {
-  for (const auto& [name, file] : files_) {
+  for (const auto& entry : files_) {
+    // Clang 14 cannot capture a structured binding.
+    const auto& name = entry.first;
+    const auto& file = entry.second;
     const double time = least_time([&] {
       stockade_header* header = nullptr;
       stockade_fault fault;
@@ -159,7 +162,10 @@ TEST_F(HeaderCost, of_parsing_is_at_most_50_ms) {
 }
 
 TEST_F(HeaderCost, of_opening_is_at_most_50_ms_in_every_way) {
-  for (const auto& [name, file] : files_) {
+  for (const auto& entry : files_) {
+    // Clang 14 cannot capture a structured binding.
+    const auto& name = entry.first;
+    const auto& file = entry.second;
     const Bytes armored = in_armor(file);
     for (const Way& way : ways_to_open()) {
       expect_cheap(name + "_" + way.name, [&] { return way.open(format_, file).status; });
@@ -170,7 +176,10 @@ TEST_F(HeaderCost, of_opening_is_at_most_50_ms_in_every_way) {
 
 // The caller's own calls, one for each byte, are part of what is measured.
 TEST_F(HeaderCost, does_not_grow_with_the_number_of_pieces) {
-  for (const auto& [name, file] : files_) {
+  for (const auto& entry : files_) {
+    // Clang 14 cannot capture a structured binding.
+    const auto& name = entry.first;
+    const auto& file = entry.second;
     const Bytes armored = in_armor(file);
     for (const uint64_t piece : {uint64_t{1}, uint64_t{64}, uint64_t{4096}, mebibyte}) {
       const std::string number = std::to_string(piece);

@@ -206,6 +206,7 @@ expect_resumed() {
   unset STOCKADE_FORCE
   [[ ! -e in.stk ]] || fail "a half-written file has the name of the output"
   [[ -s .in.stk.stockade-journal && -e .in.stk.stockade-partial ]] || fail "there is nothing to go on with"
+  head -c 1080 .in.stk.stockade-partial >beginning
   if (($1 == 1)); then
     "$program" encrypt -k key --resume in >out 2>err </dev/null
     status=$?
@@ -213,8 +214,9 @@ expect_resumed() {
     run "$1" encrypt -k key --resume in
   fi
   expect_status 0
-  grep -Eq "^stockade: note: going on with 'in.stk': [1-9][0-9]* of [0-9]+ slices are done" err ||
-    fail "it did not go on with what was done"
+  # What was sealed and not recorded as done is read back, so the number of slices that are done may be 0.
+  grep -Eq "^stockade: note: going on with 'in.stk': [0-9]+ of [0-9]+ slices are done" err &&
+    cmp -s beginning <(head -c 1080 in.stk) || fail "it did not go on with what was begun"
   "$stockade" decrypt -q -k key in.stk -o back && expect_same in back
   expect_nothing nothing
 }
