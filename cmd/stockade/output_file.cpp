@@ -180,20 +180,39 @@ void OutputFile::link_nameless() {
     return linkat(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), AT_SYMLINK_FOLLOW) == 0 ? 0 : errno;
   };
   int error = link_to(path_);
-  if (error == EEXIST && force_) {
-    // A link cannot replace a file, but a name can be given to this one for a moment that does.
-    temporary_ = folder_of(path_) + random_name();
-    doomed_.emplace(temporary_.c_str());
-    error = link_to(temporary_);
-    if (error == 0) return;
-    doomed_.reset();
-    temporary_.clear();
-  }
-  if (error == EEXIST) {
+  if (error == 0) return;
+  if (error == EEXIST && !force_) {
     throw Failure(Exit::usage, fmt::format("the output {} came into being meanwhile", name_),
                   {"replace it with --force"});
   }
-  if (error != 0) fail("create", name_, error);
+  // A link cannot replace a file, but a name can be given to this one for a moment that does.
+  temporary_ = folder_of(path_) + random_name();
+  doomed_.emplace(temporary_.c_str());
+  if (error == EEXIST) error = link_to(temporary_);
+  if (error == EPERM || error == EACCES || error == EOPNOTSUPP || error == ENOSYS || error == EINVAL ||
+      error == EXDEV || error == EMLINK || error == ENOENT) {
+    // There are files without names here, but no links to them: a module of the kernel may forbid that, or the file system
+    // not know it. The work is not lost for it.
+    error = copy_nameless();
+  }
+  if (error == 0) return;
+  doomed_.reset();
+  temporary_.clear();
+  fail("create", name_, error);
+}
+
+// 0, or errno where no file can be made.
+int OutputFile::copy_nameless() {
+  struct stat status {};
+  if (fstat(fd_.get(), &status) != 0) return errno;
+  Descriptor copy(open(temporary_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  if (copy.get() < 0) return errno;
+  nameless_ = false;
+  copy_spool(fd_.get(), copy.get(), name_);
+  if (fchmod(copy.get(), status.st_mode & 07777) != 0) fail("write", name_, errno);
+  sync_file(copy.get(), name_);
+  fd_ = std::move(copy);
+  return 0;
 }
 
 void OutputFile::commit() {

@@ -70,6 +70,7 @@ class OutputFile {
   void open_temporary(const Options& options);
   bool open_nameless(const Options& options);
   void link_nameless();
+  int copy_nameless();
 
   std::string name_, path_, temporary_;
   bool force_, nameless_ = false;
