@@ -334,7 +334,7 @@ ordered_json report_json(const Machine& machine, const MpiReport& report, const 
 
 void print_report(const BenchLine& line, const Machine& machine, const MpiReport& report,
                   const bench::MpiSettings& settings, uint32_t per_machine) {
-  if (line.json) return ui::print(report_json(machine, report, settings, per_machine).dump(2) + "\n");
+  if (line.json) return ui::print(ui::json_text(report_json(machine, report, settings, per_machine)));
   std::string text = head_text(machine, "bench mpi", {{"mpi", stockade_mpi_library()}});
   text += fmt::format("{:<10}{} on {}, {} here\n", "ranks", report.ranks, plural(report.machines, "machine"),
                       plural(report.cores, "core"));

@@ -303,7 +303,7 @@ void run_bench(const BenchLine& line) {
   } catch (const bench::Mismatch& mismatch) {
     throw Failure(Exit::corrupt, mismatch.what(), {"these figures would be worth nothing; please report this"});
   }
-  if (line.json) ui::print(json.dump(2) + "\n");
+  if (line.json) ui::print(ui::json_text(json));
   disturbance.report();
 }
 

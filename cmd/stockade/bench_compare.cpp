@@ -61,8 +61,9 @@ std::string text_of(const ordered_json& holder, const char* name) {
 
 std::string head_line(const char* name, const bench::ResultFile& file) {
   const std::string commit = commit_of(file);
-  return fmt::format("{:<8}{}: {}, {}, {}\n", name, file.path, text_of(file.json["machine"], "cpu"),
-                     text_of(file.json, "date"), commit.empty() ? "commit not recorded" : "commit " + commit);
+  return fmt::format("{:<8}{}: {}, {}, {}\n", name, ui::escaped(file.path),
+                     ui::escaped(text_of(file.json["machine"], "cpu")), ui::escaped(text_of(file.json, "date")),
+                     commit.empty() ? "commit not recorded" : "commit " + ui::escaped(commit));
 }
 
 std::string change_text(double share) { return fmt::format("{:+.1f} %", share * 100); }
@@ -75,7 +76,7 @@ std::string list_text(const char* title, const std::vector<const Difference*>& d
   for (const Difference* one : differences) {
     text += fmt::format("{:>{}}{:>{}}{:>{}}{:>{}}  {}\n", time_text(one->before.median), time_width,
                         time_text(one->after.median), time_width, change_text(one->change), share_width,
-                        one->bound ? share_text(*one->bound) : "none", share_width, one->name);
+                        one->bound ? share_text(*one->bound) : "none", share_width, ui::escaped(one->name));
   }
   return text;
 }
@@ -83,8 +84,8 @@ std::string list_text(const char* title, const std::vector<const Difference*>& d
 std::string only_text(const std::string& path, const std::vector<std::string>& names) {
   if (names.empty()) return "";
   constexpr size_t most = 5;
-  std::string text = fmt::format("\nonly in {}: {}\n", path, names.size());
-  for (size_t i = 0; i < names.size() && i < most; ++i) text += "  " + names[i] + "\n";
+  std::string text = fmt::format("\nonly in {}: {}\n", ui::escaped(path), names.size());
+  for (size_t i = 0; i < names.size() && i < most; ++i) text += "  " + ui::escaped(names[i]) + "\n";
   return names.size() > most ? text + fmt::format("  and {} more\n", names.size() - most) : text;
 }
 
@@ -96,7 +97,7 @@ and at least {}.
       share_text(threshold));
   std::vector<std::string> moved;
   for (const auto& [group, share] : found.peers_moved) {
-    moved.push_back(share_text(share) + (group.empty() ? "" : fmt::format(" ({})", group)));
+    moved.push_back(share_text(share) + (group.empty() ? "" : fmt::format(" ({})", ui::escaped(group))));
   }
   if (!moved.empty()) {
     text += fmt::format("The peers, the same code in both runs, moved by up to {}; less never counts.\n",
@@ -110,7 +111,7 @@ std::string report_text(const bench::ResultFile& before, const bench::ResultFile
                         const Comparison& found) {
   const auto slower = found.slower(), faster = found.faster(), unjudged = found.unjudged();
   std::string text = head_line("before", before) + head_line("after", after);
-  for (const std::string& note : found.notes) text += "note: " + note + "\n";
+  for (const std::string& note : found.notes) text += "note: " + ui::escaped(note) + "\n";
   text += list_text("slower, beyond the bound", slower);
   text += list_text("faster, beyond the bound", faster);
   text += list_text("not judged, because a file has no spread", unjudged);
@@ -180,7 +181,7 @@ void run_compare(const CompareLine& line) {
     const bench::ResultFile after = bench::read_result_file(line.files[1]);
     const Comparison found = bench::compare(before, after, threshold);
     regressions = found.slower().size();
-    ui::print(line.json ? report_json(before, after, threshold, found).dump(2) + "\n"
+    ui::print(line.json ? ui::json_text(report_json(before, after, threshold, found))
                         : report_text(before, after, threshold, found));
   } catch (const bench::RefusedResult& refused) {
     throw failure_of(refused);

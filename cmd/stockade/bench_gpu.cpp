@@ -279,7 +279,7 @@ void measure(const GpuBenchLine& line, const Machine& machine, const bench::GpuM
   } catch (const bench::Mismatch& mismatch) {
     throw Failure(Exit::corrupt, mismatch.what(), {"these figures would be worth nothing; please report this"});
   }
-  if (line.json) ui::print(json.dump(2) + "\n");
+  if (line.json) ui::print(ui::json_text(json));
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "bench/clock.h"
 #include "commit.h"
 #include "exit_status.h"
+#include "ui.h"
 #include "values.h"
 
 namespace stockade::cmd {
@@ -106,7 +107,7 @@ Machine look_around() {
 std::string head_text(const Machine& machine, std::string_view benchmark,
                       const std::vector<std::pair<std::string, std::string>>& peers) {
   const auto line = [](std::string_view name, const std::string& value) {
-    return fmt::format("{:<10}{}\n", name, value);
+    return fmt::format("{:<10}{}\n", name, ui::escaped(value));
   };
   const auto environment = environment_in_force();
   std::string out = line("stockade", fmt::format("{}, {}, {}", stockade_version(), benchmark, machine.date));

@@ -298,7 +298,7 @@ void run_bench(const RsaBenchLine& line) {
   } catch (const bench::Mismatch& mismatch) {
     throw Failure(Exit::corrupt, mismatch.what(), {"these figures would be worth nothing; please report this"});
   }
-  if (line.json) ui::print(json.dump(2) + "\n");
+  if (line.json) ui::print(ui::json_text(json));
 }
 
 void add_options(Command& rsa, RsaBenchLine& line) {

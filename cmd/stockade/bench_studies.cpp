@@ -210,7 +210,7 @@ void measure(const StudiesLine& line, const Machine& machine, const bench::Study
   } catch (const bench::Mismatch& mismatch) {
     throw Failure(Exit::corrupt, mismatch.what(), {"these figures would be worth nothing; please report this"});
   }
-  if (line.json) ui::print(json.dump(2) + "\n");
+  if (line.json) ui::print(ui::json_text(json));
 }
 
 void run_bench(const StudiesLine& line) {

@@ -80,7 +80,7 @@ std::string devices_text(const Information& info) {
                        device.capability % 10, ui::size_text(device.memory), device.bus,
                        device.usable ? "usable" : "too old, 7.5 is the least");
   }
-  if (!info.no_devices.empty()) out += fmt::format("  none: {}\n", info.no_devices);
+  if (!info.no_devices.empty()) out += fmt::format("  none: {}\n", ui::escaped(info.no_devices));
   return out;
 }
 
@@ -93,7 +93,9 @@ std::string experience_text(const stockade_experience& experience) {
 }
 
 std::string table(const Information& info) {
-  const auto line = [](const char* name, const std::string& value) { return fmt::format("{:<14}{}\n", name, value); };
+  const auto line = [](const char* name, const std::string& value) {
+    return fmt::format("{:<14}{}\n", name, ui::escaped(value));
+  };
   std::string out = line("stockade", stockade_version()) + line("build", stockade_build());
   out += line("processor", info.machine.cpu);
   out +=
@@ -177,7 +179,7 @@ These variables steer the choice, and 'info' shows what they bring about:
   CUDA_VISIBLE_DEVICES=1,3                     of the driver: no other GPU is there)");
   info.action([json] {
     const Information information = gather();
-    ui::print(*json ? document(information).dump(2, ' ', true, nlohmann::ordered_json::error_handler_t::replace) + "\n" : table(information));
+    ui::print(*json ? ui::json_text(document(information)) : table(information));
   });
 }
 

@@ -179,9 +179,7 @@ void run_inspect(const InspectLine& line) {
   const std::string path = line.input.value_or("-");
   const Input input = open_input(path, false);
   const Description description = describe(input);
-  using nlohmann::ordered_json;
-  ui::print(line.json ? document(description, path).dump(2, ' ', true, ordered_json::error_handler_t::replace) + "\n"
-                      : table(description));
+  ui::print(line.json ? ui::json_text(document(description, path)) : table(description));
   if (description.length_fault.status == STOCKADE_OK) return;
   throw Failure(Exit::corrupt, fmt::format("{}: {}: no payload has {}", input.name,
                                            stockade_status_text(description.length_fault.status),

@@ -255,7 +255,7 @@ void show_plan(const bench::TuneSettings& settings, const std::string& path) {
   // A quick run goes on with the places where choices change.
   if (settings.seconds > 0) seconds = std::min(3 * seconds, settings.seconds);
   ui::print(fmt::format("\nNothing was measured. It would take about {} and write {}.\n", duration_text(seconds),
-                        path.empty() ? "nothing: there is no folder for a profile" : "'" + path + "'"));
+                        path.empty() ? "nothing: there is no folder for a profile" : "'" + ui::escaped(path) + "'"));
 }
 
 std::string date_of(const Machine& machine) { return machine.date.substr(0, 10); }
@@ -433,8 +433,8 @@ void measure(const TuneLine& line, const Machine& machine, bench::TuneSettings& 
   }
   partial->remove();
   say_how_noisy(report);
-  ui::print(fmt::format("{}: {} from {} in {}\n", path, plural(rows.size(), "row"), plural(outcomes.size(), "point"),
-                        duration_text(display.seconds())));
+  ui::print(fmt::format("{}: {} from {} in {}\n", ui::escaped(path), plural(rows.size(), "row"),
+                        plural(outcomes.size(), "point"), duration_text(display.seconds())));
   if (!line.output && bench::user_profile_path() == path) ui::note("'stockade tune --show' explains it");
 }
 
@@ -487,7 +487,8 @@ nlohmann::ordered_json row_json(const bench::ProfileRow& row) {
 }
 
 void show_file(const bench::ProfileFile& file, const std::string& what) {
-  std::string out = fmt::format("{}: {}, measured on {}\n", what, file.path, file.head.machine);
+  std::string out =
+      fmt::format("{}: {}, measured on {}\n", what, ui::escaped(file.path), ui::escaped(file.head.machine));
   const bench::ProfileRow* before = nullptr;
   for (const bench::ProfileRow& row : file.rows) {
     const bool first =
@@ -501,7 +502,8 @@ void show_file(const bench::ProfileFile& file, const std::string& what) {
       reason += fmt::format(", {:.2f} times the next best ({}: {})", outcome.score / outcome.next_score,
                             words(outcome.next), bench::score_text(row.row.operation, outcome.next_score));
     }
-    out += fmt::format("    {}; line {}, {}, {}\n", reason, row.row.line, row.date, row.commit);
+    out +=
+        fmt::format("    {}; line {}, {}, {}\n", reason, row.row.line, ui::escaped(row.date), ui::escaped(row.commit));
     before = &row;
   }
   ui::print(out);
@@ -527,13 +529,14 @@ void show(const TuneLine& line) {
       json[what] = {{"name", file.name}, {"machine", file.head.machine}, {"rows", nlohmann::ordered_json::array()}};
       for (const bench::ProfileRow& row : file.rows) json[what]["rows"].push_back(row_json(row));
     }
-    return ui::print(json.dump(2) + "\n");
+    return ui::print(ui::json_text(json));
   }
   if (experience.user == nullptr) {
     ui::print(experience.path[0] == '\0' ? "There is no profile of yours.\n"
               : experience.problem != nullptr
-                  ? fmt::format("Your profile '{}' is not used.\n", experience.path)
-                  : fmt::format("There is no profile of yours: 'stockade tune' would write '{}'.\n", experience.path));
+                  ? fmt::format("Your profile '{}' is not used.\n", ui::escaped(experience.path))
+                  : fmt::format("There is no profile of yours: 'stockade tune' would write '{}'.\n",
+                                ui::escaped(experience.path)));
   }
   for (const auto& [what, file] : files) {
     show_file(file, what == "user"               ? "Your profile"
@@ -595,7 +598,7 @@ void check(const TuneLine& line, const Machine& machine, bench::TuneSettings& se
   json["points"] = points;
   json["failed"] = failed;
   if (line.json) {
-    ui::print(json.dump(2) + "\n");
+    ui::print(ui::json_text(json));
   } else {
     ui::print(fmt::format("\n{}, the worst at {:.3f} of the best single choice; {} under 0.95\n",
                           plural(points, "point"), worst, failed));

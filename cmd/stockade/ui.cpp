@@ -79,9 +79,11 @@ Character first_character(std::string_view text) {
 // be seen.
 bool is_unsafe(uint32_t code) {
   constexpr std::pair<uint32_t, uint32_t> ranges[] = {
-      {0x00, 0x1F},     {0x7F, 0x9F},     {0xAD, 0xAD},       {0x600, 0x605},     {0x61C, 0x61C},    {0x6DD, 0x6DD},
-      {0x70F, 0x70F},   {0x180E, 0x180E}, {0x200B, 0x200F},   {0x2028, 0x202E},   {0x2060, 0x206F},  {0xFEFF, 0xFEFF},
-      {0xFFF9, 0xFFFB}, {0xFFFE, 0xFFFF}, {0x110BD, 0x110BD}, {0x1D173, 0x1D17A}, {0xE0000, 0xE0FFF}};
+      {0x00, 0x1F},       {0x7F, 0x9F},       {0xAD, 0xAD},       {0x600, 0x605},     {0x61C, 0x61C},
+      {0x6DD, 0x6DD},     {0x70F, 0x70F},     {0x890, 0x891},     {0x8E2, 0x8E2},     {0x180E, 0x180E},
+      {0x200B, 0x200F},   {0x2028, 0x202E},   {0x2060, 0x206F},   {0xFEFF, 0xFEFF},   {0xFFF9, 0xFFFB},
+      {0xFFFE, 0xFFFF},   {0x110BD, 0x110BD}, {0x110CD, 0x110CD}, {0x13430, 0x1343F}, {0x1BCA0, 0x1BCA3},
+      {0x1D173, 0x1D17A}, {0xE0000, 0xE0FFF}};
   return std::any_of(std::begin(ranges), std::end(ranges),
                      [code](const auto& range) { return code >= range.first && code <= range.second; });
 }
@@ -93,6 +95,9 @@ std::string escape(std::string_view text, bool keeps_lines) {
     const size_t length = std::max<size_t>(character.length, 1);
     if (character.length == 0) {
       out += fmt::format("\\x{:02x}", static_cast<uint8_t>(text[0]));
+    } else if (character.code == '\\' && !keeps_lines) {
+      // So that a name with a backslash in it does not look like one with what follows stands for.
+      out += "\\\\";
     } else if (!is_unsafe(character.code) || (keeps_lines && character.code == '\n')) {
       out += text.substr(0, length);
     } else if (character.code == '\n' || character.code == '\r' || character.code == '\t') {
@@ -132,6 +137,10 @@ std::string duration_text(double seconds) {
 }  // namespace
 
 std::string escaped(std::string_view text) { return escape(text, false); }
+
+std::string json_text(const nlohmann::ordered_json& json, int indent) {
+  return json.dump(indent, ' ', true, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
 
 void set_verbosity(Verbosity chosen) { verbosity = chosen; }
 
@@ -300,7 +309,7 @@ void Progress::show_json(uint64_t done, uint64_t total, bool finished) {
                                {"gb_per_second", elapsed > 0 ? static_cast<double>(done) / elapsed / 1e9 : 0.0},
                                {"engine", work_.engine},
                                {"done", finished}};
-  write_all(STDERR_FILENO, object.dump(-1, ' ', true, ordered_json::error_handler_t::replace) + "\n");
+  write_all(STDERR_FILENO, json_text(object, -1));
 }
 
 double Progress::seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <mutex>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 
@@ -17,8 +18,13 @@ bool verbose();
 
 // What comes from outside, such as the name of a file, as it may stand on a terminal and in a report: control characters,
 // marks that change the direction or the look of what follows, and bytes that are no UTF-8 are written as \n, \x1b or
-// \u{202e}. All that is said on stderr, and all but the ends of lines that print() writes, goes through it.
+// \u{202e}, a backslash as two. All that is said on stderr goes through it, and so does what print() writes, but for the ends
+// of lines and for backslashes.
 std::string escaped(std::string_view text);
+
+// A document, all of it in ASCII, and the end of its line. Text that is no UTF-8, as the name of a file may be, has U+FFFD
+// where that is: JSON cannot hold it.
+std::string json_text(const nlohmann::ordered_json& json, int indent = 2);
 
 // Whether this process says anything at all, as it does unless it is one of several that have one voice.
 void set_speaking(bool speaks);
