@@ -5,6 +5,7 @@
 //   FAULT_ERRNO    the number of the error; EIO without it
 //   FAULT_TMPFILE  "none": there are no files without names. "umask": they are made without regard to the umask, as before
 //                  Linux 6.0 on file systems without access control lists
+//   FAULT_LINK     the number of the error with which a file without a name is refused one
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -67,3 +68,12 @@ OPEN(int openat(int folder, const char* name, int flags, ...), folder)
 OPEN(int openat64(int folder, const char* name, int flags, ...), folder)
 int __open_2(const char* name, int flags) { return opened(AT_FDCWD, name, flags, 0); }
 int __open64_2(const char* name, int flags) { return opened(AT_FDCWD, name, flags, 0); }
+
+int linkat(int from_folder, const char* from, int to_folder, const char* to, int flags) {
+  const long error = number_of("FAULT_LINK", 0);
+  if ((flags & AT_SYMLINK_FOLLOW) == 0 || error == 0) {
+    return (int)syscall(SYS_linkat, from_folder, from, to_folder, to, flags);
+  }
+  errno = (int)error;
+  return -1;
+}

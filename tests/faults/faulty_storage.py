@@ -139,6 +139,29 @@ def modes(folder):
         os.umask(before)
 
 
+def no_links(folder):
+    """What is complete gets its name also where a file without a name cannot be linked, and replaces nothing unasked."""
+    folder.make("linked", 3_000_000)
+    plain = open(folder.path("linked"), "rb").read()
+    before = os.umask(0o027)
+    for error in (errno.EPERM, errno.EXDEV, errno.ENOENT, errno.EOPNOTSUPP):
+        folder.good("encrypt", "-f", "-k", "key", "linked", LINK=error)
+        folder.good("decrypt", "-f", "-k", "key", "-o", "opened", "linked.stk", LINK=error)
+        folder.expect(open(folder.path("opened"), "rb").read() == plain, f"LINK={error}: other bytes")
+        modes = [os.stat(folder.path(name)).st_mode & 0o777 for name in ("linked.stk", "opened")]
+        folder.expect(modes == [0o640, 0o600], f"LINK={error}: modes {modes}")
+        os.unlink(folder.path("linked.stk"))
+        folder.good("encrypt", "-k", "key", "linked", LINK=error)
+        folder.good("verify", "-k", "key", "linked.stk")
+    os.umask(before)
+    folder.fails("encrypt", "-f", "-k", "key", "linked", LINK=errno.ENOSPC, says=["cannot create 'linked.stk': no space"])
+    folder.good("verify", "-k", "key", "linked.stk")
+    folder.fails("encrypt", "-f", "-k", "key", "linked", LINK=errno.EPERM, SYNC="file", AFTER=1,
+                 says=["cannot write 'linked.stk'", "input/output error"])
+    folder.good("verify", "-k", "key", "linked.stk")
+    folder.expect(folder.side_files() == [], f"left behind: {folder.side_files()}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--command", required=True, help="the program under test")
@@ -148,7 +171,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="stockade-faults.") as root:
         folder = Folder(arguments, root)
         folder.good("keygen", "--symmetric", "-q", "-o", "key")
-        for part in (one_file, many_files, resume, rekey, modes):
+        for part in (one_file, many_files, resume, rekey, modes, no_links):
             part(folder)
         print(f"{folder.failures} failures")
         return 1 if folder.failures else 0
