@@ -24,9 +24,9 @@ who can open it:
 
 memory:
   Threads x 256 KiB x 2, and the same again where a pipe is involved: 1 MiB for
-  two threads. With --resume and --part each thread holds 4 MiB more. A passphrase
-  takes 128 MiB for its tenths of a second. With GPUs it is 64 MiB for each of them,
-  and at most 256 MiB beside these.
+  two threads. With --resume and --part it is 12 MiB more for each thread, and 40 MiB
+  at least. A passphrase takes 128 MiB for its tenths of a second. With GPUs it is
+  64 MiB for each of them, and at most 256 MiB beside these.
 
 interrupted work:
   With --resume the output grows as .OUT.stockade-partial beside OUT, and its

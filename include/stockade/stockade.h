@@ -646,8 +646,8 @@ typedef struct stockade_shared_work {
 } stockade_shared_work;
 
 /* Does slices until there is no next one, several at a time: `next` is asked for as many as keep the workers busy. Each worker
- * holds one slice in memory. A slice that the journal has recorded is read back from the output, and done again only if it is
- * not what was recorded. ENCRYPT reads a slice once, seals it in memory, records its digest in the journal, waits until the
+ * holds a slice in memory; up to two more for each, or eight in all, wait for their records. A slice that the journal has
+ * recorded is read back from the output, and done again only if it is not what was recorded. ENCRYPT reads a slice once, seals it in memory, records its digest in the journal, waits until the
  * record is on storage, and only then writes it; so no other plaintext is ever sealed under its nonces, whatever is lost of
  * output or journal. What has been written for a slice is on storage before the slice is recorded as done; whatever ends the
  * call, what is done is recorded. Without a journal nothing is synced, which is left to the caller, and only this job object

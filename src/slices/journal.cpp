@@ -360,7 +360,10 @@ Status Records::admit(uint64_t slice, const SliceDigest& digest, const BlankChec
 
 Status Records::begin(uint64_t slice, const SliceDigest& digest, const BlankCheck& is_blank, uint64_t& ticket) {
   ticket = 0;
-  if (fd_ < 0) return admit(slice, digest, is_blank);
+  if (fd_ < 0) {
+    const std::lock_guard lock(admission_mutex_);
+    return admit(slice, digest, is_blank);
+  }
   const RecordLock lock(fd_, offset_of(slice), record_bytes);
   if (!lock.held()) return STOCKADE_ERROR_IO;
   const Status status = admit(slice, digest, is_blank);

@@ -128,7 +128,8 @@ class Records {
   uint8_t salt_[format::salt_bytes] = {};
   Secret<uint8_t[32]> mac_key_;
   std::unique_ptr<SyncGroup> sync_;
-  // Without a file: what its records would be.
+  // Without a file: what its records would be. One thread at a time decides what is admitted.
+  std::mutex admission_mutex_;
   mutable std::mutex memory_mutex_;
   std::map<uint64_t, std::pair<SliceState, SliceDigest>> memory_;
 };

@@ -670,6 +670,36 @@ TEST_F(SlicedFiles, seal_no_other_plaintext_without_a_journal) {
   EXPECT_EQ(out.content(), expected);
 }
 
+// Threads that have read different contents for one slice: one of them is admitted, with a journal and without one.
+TEST_F(SlicedFiles, admit_one_of_two_contents_that_threads_have_at_once) {
+  const TemporaryFile in(text(slice)), out, journal;
+  SlicedFile job;
+  ASSERT_EQ(create(job, STOCKADE_SHARED_ENCRYPT, in.fd(), out.fd(), journal.fd()), STOCKADE_OK);
+  for (const int fd : {journal.fd(), -1}) {
+    Records records;
+    ASSERT_EQ(records.open(fd, job.terms()), STOCKADE_OK);
+    Status statuses[2];
+    std::vector<std::thread> workers;
+    for (uint8_t i = 0; i < 2; ++i) {
+      workers.emplace_back([&, i] {
+        SliceDigest digest;
+        uint64_t ticket = 0;
+        EXPECT_EQ(records.digest(0, Buffer(16, i), digest), STOCKADE_OK);
+        // So long that the other one comes meanwhile.
+        const auto blank = [](bool& is) {
+          ::usleep(50000);
+          is = true;
+          return STOCKADE_OK;
+        };
+        statuses[i] = records.begin(0, digest, blank, ticket);
+      });
+    }
+    for (std::thread& worker : workers) worker.join();
+    EXPECT_EQ(std::min(statuses[0], statuses[1]), STOCKADE_OK) << fd;
+    EXPECT_EQ(std::max(statuses[0], statuses[1]), STOCKADE_ERROR_INPUT_CHANGED) << fd;
+  }
+}
+
 // Output that was altered between two runs is noticed, wherever it was, and made again.
 TEST_F(SlicedFiles, read_back_what_was_done) {
   const Buffer plain = text(5 * slice + 100), file = sealed(plain);
