@@ -187,8 +187,8 @@ void SyncGroup::sync(std::unique_lock<std::mutex>& lock) {
   running_ = false;
   synced_ = covered;
   if (error != 0) error_ = error;
-  if (was_slow && !thread_.joinable()) start_thread();
   done_.notify_all();
+  if (was_slow && !thread_.joinable()) start_thread();
 }
 
 // Where no thread can be had, those who wait go on doing it.
@@ -196,7 +196,8 @@ void SyncGroup::start_thread() {
   const engine::NoSignals held;
   try {
     thread_ = std::thread([this] { run(); });
-  } catch (const std::system_error&) {
+  } catch (const std::exception&) {
+    // No thread or no memory for one: those who wait go on taking turns.
   }
 }
 
