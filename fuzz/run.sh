@@ -25,10 +25,12 @@ complain() {
 
 # Runs one target and judges what it says of itself.
 fuzz() {
-  local name=$1 seeds executed
-  seeds=$(find "fuzz/corpus/$name" -type f -size +0 2>/dev/null | wc -l)
-  ((seeds > 0)) || complain "$name: no seed in fuzz/corpus/$name" || return 1
-  cp -r "fuzz/corpus/$name" "$scratch/$name"
+  local name=$1 corpus=fuzz/corpus/$1 seeds executed
+  # The testkit is its own corpus.
+  [[ $name != open_testkit ]] || corpus=testkit/files
+  seeds=$(find "$corpus" -type f -size +0 2>/dev/null | wc -l)
+  ((seeds > 0)) || complain "$name: no seed in $corpus" || return 1
+  cp -r "$corpus" "$scratch/$name"
   if ! "build-asan/bin/fuzz_$name" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=3072 -max_len=262144 \
     -print_final_stats=1 -artifact_prefix="build-asan/crashes/$name-" "$scratch/$name" >"$scratch/$name.log" 2>&1; then
     tail -n 60 "$scratch/$name.log" >&2

@@ -2,16 +2,17 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstring>
 #include <string_view>
+
+#include "recipients_text.h"
 
 namespace stockade::cmd {
 namespace {
 
 // Room for the largest keys, and for certificates with their chain; for a thousand recipients.
 constexpr size_t longest_key_file = 1 << 18, longest_recipients_file = 1 << 22;
-constexpr std::string_view ssh_prefix = "ssh-rsa ", boundary_prefix = "-----BEGIN ", end_prefix = "-----END ";
+constexpr std::string_view ssh_prefix = "ssh-rsa ";
 
 void read_key_file(const std::string& path, const std::string& where, SecretBytes& content, bool is_public) {
   read_secret_file(path, where, content, is_public);
@@ -22,18 +23,6 @@ void read_key_file(const std::string& path, const std::string& where, SecretByte
 
 std::string key_file(const std::string& path) {
   return path == "-" ? "the key from standard input" : fmt::format("the key file '{}'", path);
-}
-
-// Of the key that a text begins with: its PEM block, or a line.
-size_t key_length(std::string_view text) {
-  size_t end = 0;
-  if (text.starts_with(boundary_prefix)) end = std::min(text.find(end_prefix), text.size());
-  return std::min(text.find('\n', end), text.size() - 1) + 1;
-}
-
-bool is_skipped(std::string_view line) {
-  const size_t first = line.find_first_not_of(" \t\r\n");
-  return first == std::string_view::npos || line[first] == '#';
 }
 
 RsaText text_of(const std::string& where, std::string_view text) {
@@ -66,12 +55,8 @@ std::vector<RsaText> read_rsa_texts(const std::string& path) {
   SecretBytes content(longest_recipients_file);
   read_key_file(path, where, content, true);
   std::vector<RsaText> texts;
-  std::string_view rest = content.text();
-  for (size_t number = 1; !rest.empty();) {
-    const std::string_view key = rest.substr(0, key_length(rest));
-    rest.remove_prefix(key.size());
-    if (!is_skipped(key)) texts.push_back(text_of(fmt::format("{}, line {}", where, number), key));
-    number += static_cast<size_t>(std::count(key.begin(), key.end(), '\n'));
+  for (const auto& [line, text] : split_recipients(content.text())) {
+    texts.push_back(text_of(fmt::format("{}, line {}", where, line), text));
   }
   if (texts.empty()) throw Failure(Exit::usage, fmt::format("{} holds no key", where));
   return texts;

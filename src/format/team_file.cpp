@@ -230,8 +230,14 @@ class TeamWriter {
     made_ = false;
     const std::string folder = folder_of(temporary_);
     TeamDescriptor opened;
-    if (opened.open(folder.empty() ? "." : folder, O_RDONLY | O_DIRECTORY) == STOCKADE_OK) ::fsync(opened.get());
-    return STOCKADE_OK;
+    const Status status = opened.open(folder.empty() ? "." : folder, O_RDONLY | O_DIRECTORY);
+    if (status != STOCKADE_OK) {
+      // A folder in which names may be made but not read cannot be synced.
+      return errno == EACCES ? STOCKADE_OK : status;
+    }
+    // File systems that sync no folders say so.
+    const bool synced = ::fsync(opened.get()) == 0 || errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP;
+    return synced ? STOCKADE_OK : STOCKADE_ERROR_IO;
   }
 
   engine::Team& team_;

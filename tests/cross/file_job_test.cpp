@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
+#include <iterator>
 
 #include "cross/file_sample.h"
 #include "cross/handles.h"
@@ -694,6 +696,28 @@ TEST_F(FileJournal, keeps_the_output_of_a_failed_job) {
   const Bytes kept = out.content();
   ASSERT_GE(kept.size(), 2 * run_bytes);
   EXPECT_TRUE(std::equal(kept.begin(), kept.begin() + 2 * run_bytes, text_.begin()));
+}
+
+// A caller that was built with version 0.4.0 has a shorter structure, behind which nothing is read or written.
+TEST_F(FileJobs, structure_of_version_0_4_0) {
+  const Bytes text = sample_text(100000);
+  const TemporaryFile in(text), out;
+  struct Old {
+    alignas(stockade_file_job) uint8_t bytes[offsetof(stockade_file_job, accept_changed_input)];
+    uint8_t behind[16];
+  } old;
+  job_.struct_size = sizeof old.bytes;
+  std::memcpy(old.bytes, &job_, sizeof old.bytes);
+  std::memset(old.behind, 0xEE, sizeof old.behind);
+  auto* const job = reinterpret_cast<stockade_file_job*>(old.bytes);
+  EXPECT_EQ(stockade_file_encrypt_fd(in.fd(), out.fd(), &format_, job, nullptr), STOCKADE_OK);
+  EXPECT_TRUE(std::all_of(std::begin(old.behind), std::end(old.behind), [](uint8_t byte) { return byte == 0xEE; }));
+  EXPECT_TRUE(ways_to_open()[0].open(format_, out.content()).text == text);
+  for (const int64_t off : {-1, 1}) {
+    job_.struct_size = sizeof old.bytes + static_cast<uint64_t>(off);
+    std::memcpy(old.bytes, &job_, sizeof old.bytes);
+    EXPECT_EQ(stockade_file_encrypt_fd(in.fd(), out.fd(), &format_, job, nullptr), STOCKADE_ERROR_ARGUMENT);
+  }
 }
 
 }  // namespace
