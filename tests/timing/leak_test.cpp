@@ -68,18 +68,22 @@ Result measure(const Operation& operation, uint64_t samples, uint64_t seed) {
   const double median = first[first.size() / 2];
 
   WelchTest all, spread;
-  std::vector<WelchTest> cropped(thresholds);
+  std::vector<WelchTest> cropped(thresholds), carried(thresholds);
+  uint32_t which = draw();
   for (uint64_t i = 0; i < samples; ++i) {
-    const uint32_t which = draw();
+    const uint32_t former = which;
+    which = draw();
     const double time = one_sample(operation, which);
     all.add(which, time);
     // Of samples without the long tail, whose fourth powers would drown everything.
     if (time < limits[thresholds - 1]) spread.add(which, (time - median) * (time - median));
     for (size_t k = 0; k < thresholds; ++k) {
-      if (time < limits[k]) cropped[k].add(which, time);
+      if (time >= limits[k]) continue;
+      cropped[k].add(which, time);
+      carried[k].add(former, time);
     }
   }
-  Result result{samples, 0, all.difference(), median};
+  Result result{samples, 0, all.difference(), median, 0};
   const auto consider = [&result](const WelchTest& test) {
     if (std::abs(test.t()) <= std::abs(result.largest_t)) return;
     result.largest_t = test.t();
@@ -89,6 +93,9 @@ Result measure(const Operation& operation, uint64_t samples, uint64_t seed) {
   for (const WelchTest& test : cropped) consider(test);
   // Its means are of squares, so it says nothing about the difference.
   if (std::abs(spread.t()) > std::abs(result.largest_t)) result.largest_t = spread.t();
+  for (const WelchTest& test : carried) {
+    if (std::abs(test.t()) > std::abs(result.carried_t)) result.carried_t = test.t();
+  }
   return result;
 }
 

@@ -41,6 +41,9 @@ struct Result {
   double largest_t = 0;      // the one of greatest magnitude, with its sign
   double difference = 0;     // of the means of what the largest t compares, class 0 less class 1, in cycles
   double median_cycles = 0;  // of the time stamp counter, both classes together
+  // As largest_t, by the class of the sample before. Code leaves no trace of a class in the time of the next sample, whose class
+  // was drawn anew; a clock that follows the power which data take does.
+  double carried_t = 0;
   bool leaks() const { return largest_t > t_limit || largest_t < -t_limit; }
 };
 
@@ -67,6 +70,8 @@ struct Case {
   // What the two classes are.
   const char* classes;
   Operation operation;
+  // False where nobody can choose between the classes: measured for the table in docs/side_channels.md, no failure.
+  bool decides = true;
 };
 std::vector<Case> bignum_cases();
 std::vector<Case> rsa_cases();
