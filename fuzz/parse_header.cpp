@@ -123,7 +123,9 @@ void check_armor(Span input) {
   const Bytes text = encode(input, step);
   require(text == encode(input, UINT32_MAX));
   const Outcome back = decode(text, step);
-  require(back.status == STOCKADE_OK && back.bytes == Bytes(input.begin(), input.end()));
+  // Armor around nothing is malformed.
+  require(back.status == (input.empty() ? STOCKADE_ERROR_ARMOR : STOCKADE_OK));
+  require(back.bytes == Bytes(input.begin(), input.end()));
 }
 
 }  // namespace
