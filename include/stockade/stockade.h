@@ -45,7 +45,7 @@ typedef enum stockade_status {
   STOCKADE_ERROR_IV_LENGTH = 5,      /* not 16 bytes (GCM: at least 1; ECB: exactly 0) */
   STOCKADE_ERROR_TAG_LENGTH = 6,     /* GCM: not 12 to 16 bytes (SP 800-38D 5.2.1.2) */
   STOCKADE_ERROR_DATA_LENGTH = 7,    /* not a multiple of 16 where no padding is asked for; XTS: less than 16 */
-  STOCKADE_ERROR_DATA_TOO_LONG = 8,  /* GCM: over 2^36 - 32 bytes; XTS: a data unit over 2^24 bytes (2^20 blocks) */
+  STOCKADE_ERROR_DATA_TOO_LONG = 8,  /* GCM: over 2^36 - 32 bytes; XTS: a data unit over 2^24 bytes (2^20 blocks); over 2^47 */
   STOCKADE_ERROR_OVERLAP = 9,        /* input and output overlap without being the same buffer */
   STOCKADE_ERROR_PADDING = 10,       /* decrypted padding is not PKCS#7: wrong key, wrong IV or damaged data */
   STOCKADE_ERROR_AUTHENTICATION = 11,/* GCM: the tag does not match; no plaintext was released */

@@ -5,8 +5,8 @@
 
 namespace stockade {
 
-// A number that differs from that of every process this one descends from by fork(). It costs no system call. Processes made
-// by clone() or vfork() without the C library's handlers have the number of their parent.
+// A number that differs from that of every process this one descends from, however it was made: by fork(), _Fork() or clone()
+// with memory of its own. It costs no system call. (A child of vfork() shares its parent's memory, and so its number.)
 uint64_t process_number() noexcept;
 
 }  // namespace stockade

@@ -1,8 +1,11 @@
 #include "base/forks.h"
 
 #include <gtest/gtest.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <csignal>
 
 #include "base/without_throwing.h"
 
@@ -24,6 +27,18 @@ TEST(ProcessNumber, differs_from_that_of_the_parent_and_of_its_parent) {
   }
   int status = 1;
   ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(process_number(), own);
+}
+
+// As _Fork() does: no handlers run.
+TEST(ProcessNumber, differs_where_the_c_library_did_not_make_the_process) {
+  const uint64_t own = process_number();
+  const long child = syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+  ASSERT_GE(child, 0);
+  if (child == 0) _exit(process_number() != own ? 0 : 1);
+  int status = 1;
+  ASSERT_EQ(waitpid(static_cast<pid_t>(child), &status, 0), child);
   EXPECT_EQ(status, 0);
   EXPECT_EQ(process_number(), own);
 }

@@ -18,6 +18,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/forks.h"
 #include "base/secret.h"
 #include "base/without_throwing.h"
 #include "engine/file_writes.h"
@@ -43,6 +44,9 @@ class Monitor {
  public:
   Monitor(const FileJob& job, uint64_t total)
       : progress_(job.progress), context_(job.progress_context), interval_(job.progress_interval), total_(total) {}
+
+  // Whether this is a process that was forked from the job's.
+  bool in_child() const { return process_ != process_number(); }
 
   bool stopped() const { return stopped_.load(std::memory_order_acquire); }
   uint64_t done() const { return done_.load(std::memory_order_acquire); }
@@ -75,10 +79,17 @@ class Monitor {
     const Clock::time_point time = Clock::now();
     if (!now && time - last_ < interval_) return;
     last_ = time;
-    if (progress_(context_, done(), total_) != 0) fail(STOCKADE_ERROR_CANCELLED);
+    const int wish = progress_(context_, done(), total_);
+    // A process that was forked there must not seal what its parent seals.
+    if (in_child()) {
+      fail(STOCKADE_ERROR_FORKED);
+    } else if (wish != 0) {
+      fail(STOCKADE_ERROR_CANCELLED);
+    }
   }
 
  private:
+  const uint64_t process_ = process_number();
   const stockade_progress progress_;
   void* const context_;
   const std::chrono::milliseconds interval_;
@@ -753,7 +764,8 @@ Status Transfer::run() {
   }
   int error;
   const Status status = monitor_.failure(&error);
-  if (status != STOCKADE_OK) sink_.take_back();
+  // What the parent has written is the parent's.
+  if (status != STOCKADE_OK && !monitor_.in_child()) sink_.take_back();
   job_.in_length = monitor_.done();
   job_.out_length = sink_.written();
   if (status == STOCKADE_ERROR_IO) errno = error;

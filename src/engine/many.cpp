@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <bit>
+#include <optional>
 #include <span>
 
 #include "base/bytes.h"
@@ -49,16 +50,20 @@ uint64_t cost_of(const stockade_message& message) {
 // What stays the same throughout one call.
 struct Job {
   stockade_direction direction;
-  uint64_t cut_from;             // splitting messages of this many bytes and more are cut, the others run whole
+  // Splitting messages of this many bytes and more are cut, the others run whole. Without it, all of them do.
+  std::optional<uint64_t> cut_from;
   bool sequential_only = false;  // the others have been run
 
-  bool cuts(const stockade_message& message) const {
-    return message.status == STOCKADE_OK && message.length >= cut_from && !is_sequential(message, direction);
-  }
+  bool cuts(const stockade_message& message) const { return splits(message) && is_long(message); }
   bool runs_whole(const stockade_message& message) const {
-    return !sequential_only && message.status == STOCKADE_OK && message.length < cut_from &&
-           !is_sequential(message, direction);
+    return !sequential_only && splits(message) && !is_long(message);
   }
+
+ private:
+  bool splits(const stockade_message& message) const {
+    return message.status == STOCKADE_OK && !is_sequential(message, direction);
+  }
+  bool is_long(const stockade_message& message) const { return cut_from && message.length >= *cut_from; }
 };
 
 // Messages of the sequential modes that can share a kernel call have one mode, one row and one number of rounds.
@@ -357,7 +362,7 @@ void run_with_lanes(stockade_direction direction, stockade_message* messages, ui
 
 void crypt_many(stockade_direction direction, stockade_message* messages, uint64_t count, const Engine& engine) {
   if (wants_gpus(engine.kind)) return run_with_lanes(direction, messages, count, engine);
-  Job job{direction, UINT64_MAX};
+  Job job{direction, std::nullopt};
   const uint64_t cost = engine.threads > 1 ? run_cut(job, messages, count, engine) : 0;
   run_uncut(job, messages, count, cost, engine);
 }

@@ -272,8 +272,11 @@ Plan plan_message(const CipherKey& key, stockade_direction direction, uint64_t l
 
 Status check_message(const CipherKey& key, const uint8_t* iv, uint64_t iv_length, const uint8_t* in, uint64_t length,
                      const uint8_t* out) {
+  // No operating system gives out a longer buffer.
+  constexpr uint64_t most_bytes = uint64_t{1} << 47;
   if (key.mode == STOCKADE_GCM) return STOCKADE_ERROR_MODE;
   if (const Status status = aes::check_iv(key.mode, iv_length); status != STOCKADE_OK) return status;
+  if (length > most_bytes) return STOCKADE_ERROR_DATA_TOO_LONG;
   if (const Status status = aes::check_length(key.mode, length); status != STOCKADE_OK) return status;
   if (overlaps(in, length, out, length) || ranges_overlap(iv, iv_length, out, length)) return STOCKADE_ERROR_OVERLAP;
   return STOCKADE_OK;

@@ -1,6 +1,5 @@
 #include "engine/team.h"
 
-#include <pthread.h>
 #include <sched.h>
 #include <unistd.h>
 
@@ -10,6 +9,7 @@
 #include <chrono>
 #include <mutex>
 
+#include "base/forks.h"
 #include "cpu/machine.h"
 #include "engine/no_signals.h"
 
@@ -52,8 +52,8 @@ constinit std::atomic<uint32_t> existing{0};
 constinit std::mutex starting;
 // After a thread could not be started nobody tries until then.
 constinit std::atomic<int64_t> no_start_before{0};
-// Threads do not survive fork(), and those that a child believed in would never come.
-constinit std::atomic<bool> had_team{false}, lost_team{false};
+// Whose threads they are. They do not survive fork(), and those that a child believed in would never come.
+constinit std::atomic<uint64_t> team_process{0};
 // Whether this thread is at work in a team.
 constinit thread_local bool in_team = false;
 
@@ -255,19 +255,16 @@ void Job::finish() {
   }
 }
 
-void note_team() {
-  if (had_team.load(std::memory_order_relaxed)) return;
-  static const int registered = pthread_atfork(nullptr, nullptr, [] { lost_team.store(had_team.load()); });
-  if (registered == 0) had_team.store(true);
-}
-
 }  // namespace
 
-bool can_have_team() noexcept { return !in_team && !lost_team.load(std::memory_order_relaxed); }
+bool can_have_team() noexcept {
+  const uint64_t process = team_process.load(std::memory_order_relaxed);
+  return !in_team && (process == 0 || process == process_number());
+}
 
 void run_team(uint32_t workers, TeamWork work, void* context) noexcept {
   if (workers <= 1 || !can_have_team()) return work(context, 0);
-  note_team();
+  team_process.store(process_number(), std::memory_order_relaxed);
   Job job(work, context);
   const uint32_t wanted = std::min(workers - 1, most_members);
   if (const uint32_t had = job.claim(wanted); had < wanted) {
@@ -278,7 +275,8 @@ void run_team(uint32_t workers, TeamWork work, void* context) noexcept {
   job.post();
   work(context, 0);
   in_team = false;
-  job.finish();
+  // `work` may have called somebody who forked, and in the child nobody else is at work.
+  if (can_have_team()) job.finish();
 }
 
 }  // namespace stockade::engine

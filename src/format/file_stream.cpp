@@ -76,7 +76,7 @@ Status FileStream::update(Bytes in, std::span<uint8_t> out, uint64_t* written) {
   if (out.size() < bound(in.size())) return STOCKADE_ERROR_OUTPUT_SIZE;
   if (ranges_overlap(in.data(), in.size(), out.data(), out.size())) return STOCKADE_ERROR_OVERLAP;
   Output output{out};
-  const Status status = making() ? give(in, false, output) : take(in, output);
+  const Status status = without_throwing([&] { return making() ? give(in, false, output) : take(in, output); });
   if (status == STOCKADE_OK) {
     state_ = State::running;
     *written = output.used;
@@ -91,7 +91,7 @@ Status FileStream::finish(std::span<uint8_t> out, uint64_t* written) {
   if (const Status status = check_state(false); status != STOCKADE_OK) return status;
   if (out.size() < bound(0)) return STOCKADE_ERROR_OUTPUT_SIZE;
   Output output{out};
-  const Status status = making() ? give({}, true, output) : open_last(output);
+  const Status status = without_throwing([&] { return making() ? give({}, true, output) : open_last(output); });
   if (status != STOCKADE_OK) {
     wipe(out.data(), output.used);
     return status;
@@ -300,16 +300,22 @@ Status FileStream::pull(stockade_read read, void* context, std::span<uint8_t> ou
 // One piece of the input through update(), or its end through finish().
 Status FileStream::fetch(stockade_read read, void* context) {
   if (fetched_.data() == nullptr && !fetched_.allocate(fetch_bytes)) return fail(make_fault(STOCKADE_ERROR_MEMORY));
-  const int64_t got = read(context, fetched_.data(), fetch_bytes);
+  int64_t got = 0;
+  const Status called = without_throwing([&] {
+    got = read(context, fetched_.data(), fetch_bytes);
+    return STOCKADE_OK;
+  });
+  if (called != STOCKADE_OK) return fail(make_fault(STOCKADE_ERROR_CANCELLED));
   if (got < 0 || static_cast<uint64_t>(got) > fetch_bytes) return fail(make_fault(STOCKADE_ERROR_IO));
   const auto length = static_cast<uint64_t>(got);
   const uint64_t needed = bound(length);
-  if (ready_.size() < needed && !ready_.allocate(needed)) return fail(make_fault(STOCKADE_ERROR_MEMORY));
+  // A header that arrives in small pieces asks for a little more each time.
+  if (ready_.size() < needed && !ready_.allocate(std::max(needed, 2 * ready_.size()))) {
+    return fail(make_fault(STOCKADE_ERROR_MEMORY));
+  }
   ready_begin_ = ready_end_ = 0;
   const std::span<uint8_t> room(ready_.data(), ready_.size());
-  const Status status = without_throwing([&] {
-    return length == 0 ? finish(room, &ready_end_) : update({fetched_.data(), length}, room, &ready_end_);
-  });
+  const Status status = length == 0 ? finish(room, &ready_end_) : update({fetched_.data(), length}, room, &ready_end_);
   return status == STOCKADE_ERROR_MEMORY ? fail(make_fault(status)) : status;
 }
 

@@ -26,7 +26,7 @@ inline constexpr std::string_view magic = "stockade/v1";
 // <base64 of the body: lines of 64 columns, and a shorter one, maybe empty, at the end>
 struct Stanza {
   std::string kind;
-  std::vector<std::string> arguments;
+  std::vector<std::string> arguments;  // the third is all that stands behind the second
   std::vector<uint8_t> body;
 };
 

@@ -20,14 +20,32 @@ using Algorithm = Handle<X509_ALGOR, X509_ALGOR_free>;
 using Pbes2 = Handle<PBE2PARAM, PBE2PARAM_free>;
 using Pbes1 = Handle<PBEPARAM, PBEPARAM_free>;
 using Pbkdf2 = Handle<PBKDF2PARAM, PBKDF2PARAM_free>;
+using Scrypt = Handle<SCRYPT_PARAMS, SCRYPT_PARAMS_free>;
 
-// Key files come from anywhere, and a count in one of them must not keep its reader busy for hours. (scrypt's cost is bounded
-// by the memory that libcrypto allows it.)
-constexpr int64_t most_iterations = 5'000'000;
+// Key files come from anywhere, and a count in one of them must not keep its reader busy for hours. Either takes seconds.
+constexpr uint64_t most_iterations = 5'000'000;
+constexpr uint64_t most_scrypt_blocks = uint64_t{1}
+                                        << 24;  // N r p: twice that of the default limit of a file's passphrase
+
+// 0 where it is not a positive number.
+uint64_t value_of(const ASN1_INTEGER* number) {
+  uint64_t value = 0;
+  return ASN1_INTEGER_get_uint64(&value, number) == 1 ? value : 0;
+}
 
 bool is_bearable(const ASN1_INTEGER* count) {
-  int64_t value = 0;
-  return ASN1_INTEGER_get_int64(&value, count) == 1 && value > 0 && value <= most_iterations;
+  const uint64_t value = value_of(count);
+  return value != 0 && value <= most_iterations;
+}
+
+bool is_bearable(const SCRYPT_PARAMS& scrypt) {
+  uint64_t left = most_scrypt_blocks;
+  for (const ASN1_INTEGER* factor : {scrypt.costParameter, scrypt.blockSize, scrypt.parallelizationParameter}) {
+    const uint64_t value = value_of(factor);
+    if (value == 0 || value > left) return false;
+    left /= value;
+  }
+  return true;
 }
 
 // Whether the passphrase's derivation (RFC 8018) has a count that is. What has none is left to libcrypto.
@@ -40,7 +58,12 @@ bool is_bearable(const X509_ALGOR& algorithm) {
     return !one || is_bearable(one->iter);
   }
   const Pbes2 two(static_cast<PBE2PARAM*>(unpack(algorithm.parameter, ASN1_ITEM_rptr(PBE2PARAM))));
-  if (!two || OBJ_obj2nid(two->keyfunc->algorithm) != NID_id_pbkdf2) return true;
+  if (!two) return true;
+  if (OBJ_obj2nid(two->keyfunc->algorithm) == NID_id_scrypt) {
+    const Scrypt scrypt(static_cast<SCRYPT_PARAMS*>(unpack(two->keyfunc->parameter, ASN1_ITEM_rptr(SCRYPT_PARAMS))));
+    return !scrypt || is_bearable(*scrypt);
+  }
+  if (OBJ_obj2nid(two->keyfunc->algorithm) != NID_id_pbkdf2) return true;
   const Pbkdf2 derivation(static_cast<PBKDF2PARAM*>(unpack(two->keyfunc->parameter, ASN1_ITEM_rptr(PBKDF2PARAM))));
   return !derivation || is_bearable(derivation->iter);
 }

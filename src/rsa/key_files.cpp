@@ -352,8 +352,10 @@ Status read_ssh(std::string_view text, const Reading& reading) {
   const int decoded = EVP_DecodeBlock(blob.data(), reinterpret_cast<const unsigned char*>(base64.data()),
                                       static_cast<int>(base64.size()));
   if (decoded != static_cast<int>(blob.size())) return STOCKADE_ERROR_KEY_FILE;
-  // libcrypto writes zeros for the padding.
-  blob.resize(blob.size() - (base64.size() - std::min(base64.find_last_not_of('=') + 1, base64.size())));
+  const size_t padding = base64.size() - std::min(base64.find_last_not_of('=') + 1, base64.size());
+  if (padding > 2) return STOCKADE_ERROR_KEY_FILE;
+  // libcrypto writes zeros for it.
+  blob.resize(blob.size() - padding);
   return read_ssh_blob(blob, reading);
 }
 

@@ -369,6 +369,9 @@ TEST(RsaKeyFiles, of_ssh_are_one_line) {
   EXPECT_EQ(public_status(line), STOCKADE_ERROR_KEY_FILE);
   line.resize(50);
   EXPECT_EQ(public_status(line), STOCKADE_ERROR_TRUNCATED);
+  for (const char* padding : {"ssh-rsa ====", "ssh-rsa ========", "ssh-rsa AAAAA==="}) {
+    EXPECT_EQ(public_status(buffer_of(padding)), STOCKADE_ERROR_KEY_FILE) << padding;
+  }
   EXPECT_EQ(public_status(buffer_of("ssh-rsa")), STOCKADE_ERROR_TRUNCATED);
 }
 
@@ -580,6 +583,50 @@ TEST(RsaKeyFiles, with_an_unbearable_number_of_iterations_are_refused) {
   SecretBuffer pem;
   ASSERT_EQ(write_private_key(*key, passphrase, system_random(), pem, 5'000'001), STOCKADE_OK);
   EXPECT_EQ(read_private(bytes_of(pem), answer(right_passphrase)).status, STOCKADE_ERROR_KEY_FILE);
+}
+
+// Encrypted with a key that scrypt derives at this cost. No key is inside: whatever is refused is refused before that shows.
+Buffer under_scrypt(uint64_t n, uint64_t r, uint64_t p) {
+  uint8_t zeros[16] = {};
+  const std::shared_ptr<X509_ALGOR> algorithm(
+      PKCS5_pbe2_set_scrypt(EVP_aes_256_cbc(), zeros, sizeof zeros, zeros, 2, 1, 1), X509_ALGOR_free);
+  X509_SIG* const made = X509_SIG_new();
+  const std::shared_ptr<X509_SIG> file(made, X509_SIG_free);
+  X509_ALGOR* within = nullptr;
+  ASN1_OCTET_STRING* content = nullptr;
+  X509_SIG_getm(made, &within, &content);
+  // The numbers are put in here, since libcrypto tries what it is asked for.
+  const std::shared_ptr<PBE2PARAM> two(
+      static_cast<PBE2PARAM*>(ASN1_TYPE_unpack_sequence(ASN1_ITEM_rptr(PBE2PARAM), algorithm->parameter)),
+      PBE2PARAM_free);
+  const std::shared_ptr<SCRYPT_PARAMS> scrypt(
+      static_cast<SCRYPT_PARAMS*>(ASN1_TYPE_unpack_sequence(ASN1_ITEM_rptr(SCRYPT_PARAMS), two->keyfunc->parameter)),
+      SCRYPT_PARAMS_free);
+  ASN1_INTEGER_set_uint64(scrypt->costParameter, n);
+  ASN1_INTEGER_set_uint64(scrypt->blockSize, r);
+  ASN1_INTEGER_set_uint64(scrypt->parallelizationParameter, p);
+  ASN1_TYPE_pack_sequence(ASN1_ITEM_rptr(SCRYPT_PARAMS), scrypt.get(), &two->keyfunc->parameter);
+  ASN1_TYPE_pack_sequence(ASN1_ITEM_rptr(PBE2PARAM), two.get(), &algorithm->parameter);
+  X509_ALGOR_copy(within, algorithm.get());
+  ASN1_OCTET_STRING_set(content, zeros, sizeof zeros);
+  return pem_of("ENCRYPTED PRIVATE KEY", der_of<X509_SIG>(i2d_X509_SIG, made));
+}
+
+// libcrypto bounds the memory that scrypt takes, and not its time.
+TEST(RsaKeyFiles, with_an_unbearable_cost_of_scrypt_are_refused) {
+  const auto status = [](uint64_t n, uint64_t r, uint64_t p) {
+    return read_private(under_scrypt(n, r, p), answer(right_passphrase)).status;
+  };
+  // Bearable: what is inside is no key.
+  EXPECT_EQ(status(1024, 8, 1), STOCKADE_ERROR_PASSPHRASE);
+  EXPECT_EQ(status(16384, 8, 4), STOCKADE_ERROR_PASSPHRASE);
+  // Within its memory, and 50 minutes of work.
+  EXPECT_EQ(status(32768, 1, 229000), STOCKADE_ERROR_KEY_FILE);
+  EXPECT_EQ(status(2, 8, 1 << 21), STOCKADE_ERROR_KEY_FILE);
+  EXPECT_EQ(status(1 << 20, 8, 3), STOCKADE_ERROR_KEY_FILE);
+  EXPECT_EQ(status(UINT64_C(1) << 63, 8, 1), STOCKADE_ERROR_KEY_FILE);
+  EXPECT_EQ(status(0, 8, 1), STOCKADE_ERROR_KEY_FILE);
+  EXPECT_EQ(status(1024, 0, 1), STOCKADE_ERROR_KEY_FILE);
 }
 
 }  // namespace

@@ -132,6 +132,11 @@ Status read_journal(int fd, const Keyring& keyring, uint32_t max_work_factor, Te
 
 SyncGroup::~SyncGroup() {
   if (!thread_.joinable()) return;
+  if (process_ != process_number()) {
+    // The thread is the parent's, and so may be whoever holds the lock.
+    thread_.detach();
+    return;
+  }
   {
     const std::lock_guard lock(mutex_);
     ended_ = true;

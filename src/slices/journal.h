@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/forks.h"
 #include "base/random.h"
 #include "base/secret.h"
 #include "base/status.h"
@@ -66,6 +67,7 @@ class SyncGroup {
   void run();
 
   const int fd_;
+  const uint64_t process_ = process_number();
   std::mutex mutex_;
   std::condition_variable wanted_, done_;  // for the thread; for those who wait
   uint64_t asked_ = 0, synced_ = 0, waiting_ = 0;
@@ -93,9 +95,9 @@ class Records {
   Status read(uint64_t slice, SliceState& state, SliceDigest& digest) const;
 
   // Before a sealed slice is written: records it as begun, where that is allowed. Only once wait() has returned OK for the
-  // ticket is this on storage, and the slice may be written. `is_blank` says whether the output is zeros where the slice belongs. INPUT_CHANGED (another plaintext was sealed
-  // before), JOURNAL (the record was altered, or the output holds what no record is about), IO (also where the file
-  // system has no locks), LIBRARY, and what is_blank returns.
+  // ticket is this on storage, and the slice may be written. `is_blank` says whether the output is zeros where the slice
+  // belongs. INPUT_CHANGED (another plaintext was sealed before), JOURNAL (the record was altered, or the output holds what
+  // no record is about), IO (also where the file system has no locks), LIBRARY, and what is_blank returns.
   using BlankCheck = std::function<Status(bool& blank)>;
   Status begin(uint64_t slice, const SliceDigest& digest, const BlankCheck& is_blank, uint64_t& ticket);
   // IO. Without a file there is nothing to wait for.

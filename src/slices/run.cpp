@@ -136,6 +136,8 @@ Status Run::run() {
   const off_t position = verifies() ? -1 : ::lseek(work_.out_fd, 0, SEEK_CUR);
   next_settling_ = Clock::now() + std::chrono::milliseconds(pace_.checkpoint_interval);
   status = do_slices();
+  // All that follows is the parent's business.
+  if (in_child()) return STOCKADE_ERROR_FORKED;
   // What is sealed and recorded is written, also where the job is stopped, and not read and sealed once more by the next.
   if (status != STOCKADE_ERROR_IO) {
     const engine::WriteSignals held;
@@ -246,6 +248,7 @@ Status Run::Room::prepare(uint64_t piece_chunks, uint64_t out_chunks) {
 }
 
 Status Run::do_slice(const engine::Worker& worker, uint64_t slice, std::unique_ptr<Room>& room) {
+  if (in_child()) return STOCKADE_ERROR_FORKED;
   if (verifies()) return verify(worker, slice, *room);
   SliceState state;
   SliceDigest digest;
@@ -580,6 +583,8 @@ Status Run::advance(uint64_t bytes, bool now) {
   if (!now && time - last_progress_ < std::chrono::milliseconds(pace_.progress_interval)) return STOCKADE_OK;
   last_progress_ = time;
   const int wish = work_.progress(work_.progress_context, done_.load(std::memory_order_acquire), work_.total);
+  // A process that was forked there must not seal what its parent seals.
+  if (in_child()) return STOCKADE_ERROR_FORKED;
   return wish != 0 ? STOCKADE_ERROR_CANCELLED : STOCKADE_OK;
 }
 

@@ -15,6 +15,7 @@
 #include <mutex>
 #include <vector>
 
+#include "base/forks.h"
 #include "base/secret.h"
 #include "base/status.h"
 #include "engine/cuda.h"
@@ -99,6 +100,8 @@ class Run {
   Status at_slice(Status status, uint64_t slice);
   void note_error(int error);
   Status advance(uint64_t bytes, bool now = false);
+  // Whether this is a process that was forked from the one that made this.
+  bool in_child() const { return process_ != process_number(); }
 
   const Terms& terms_;
   const format::PayloadKey& key_;
@@ -132,6 +135,7 @@ class Run {
   Clock::time_point next_settling_{};
   bool settling_ = false;
 
+  const uint64_t process_ = process_number();
   std::mutex progress_mutex_;
   std::atomic<uint64_t> done_{0};
   Clock::time_point last_progress_{};

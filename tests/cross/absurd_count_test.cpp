@@ -60,6 +60,36 @@ TEST(AbsurdCount, of_messages_is_an_argument_that_is_wrong) {
   EXPECT_EQ(data, Bytes(16));
 }
 
+// Whatever there are of workers, cut or not: no message is passed over and called sound.
+TEST(AbsurdLength, of_messages_is_refused_in_every_mode) {
+  const Bytes key_bytes(32, 7), iv(16, 1);
+  for (const stockade_mode mode :
+       {STOCKADE_ECB, STOCKADE_CBC, STOCKADE_CFB, STOCKADE_OFB, STOCKADE_CTR, STOCKADE_GCM}) {
+    const Key key = make_key(mode, key_bytes);
+    for (const uint64_t length : {UINT64_MAX, UINT64_MAX - 1, UINT64_MAX - 15, UINT64_MAX / 2}) {
+      for (const char* engine : {"serial", "threads"}) {
+        for (const bool encrypts : {false, true}) {
+          Bytes data(64, 5), tag(16);
+          stockade_message message{};
+          message.key = key.get();
+          message.iv = mode == STOCKADE_ECB ? nullptr : iv.data();
+          message.iv_length = mode == STOCKADE_ECB ? 0 : 16;
+          message.in = message.out = data.data();
+          message.length = length;
+          message.tag = mode == STOCKADE_GCM ? tag.data() : nullptr;
+          message.tag_length = mode == STOCKADE_GCM ? 16 : 0;
+          const Engine own = make_engine(engine, 2);
+          const stockade_status status =
+              (encrypts ? stockade_encrypt_many : stockade_decrypt_many)(&message, 1, own.get());
+          EXPECT_NE(status, STOCKADE_OK) << mode << " " << length << " " << engine;
+          EXPECT_EQ(message.status, status);
+          EXPECT_EQ(data, Bytes(64, 5));
+        }
+      }
+    }
+  }
+}
+
 TEST(AbsurdCount, of_names_and_devices_is_an_argument_that_is_wrong) {
   const KeyringHandle ring = keyring_of({sample_key(1)});
   const Bytes sealed = seal(format_for(ring), sample_text(10));

@@ -9,7 +9,9 @@
 
 #include "base/sanitizers.h"
 #include "cross/file_sample.h"
+#include "cross/handles.h"
 #include "cross/rsa_sample.h"
+#include "cross/temporary_file.h"
 
 namespace stockade::tests {
 namespace {
@@ -79,6 +81,53 @@ TEST(ForkedChild, cannot_go_on_with_a_file_that_its_parent_opens) {
   }));
   EXPECT_EQ(stockade_file_pull(file.get(), read, &source, room.data(), room.size(), &length), STOCKADE_OK);
   EXPECT_EQ(length, 99000U);
+}
+
+// Whose progress is reported to a function that forks; what the call returned in the child is its exit status.
+struct ForkingProgress {
+  pid_t child = -1;
+  static int report(void* context, uint64_t done, uint64_t) {
+    auto& self = *static_cast<ForkingProgress*>(context);
+    if (done == 0 || self.child >= 0) return 0;
+    self.child = fork();
+    if (self.child == 0) alarm(60);
+    return 0;
+  }
+  void leave_child(stockade_status status) const {
+    if (child == 0) _exit(status);
+  }
+  void expect_forked() const {
+    ASSERT_GT(child, 0);
+    int status = 1;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFEXITED(status));
+    EXPECT_EQ(WEXITSTATUS(status), STOCKADE_ERROR_FORKED);
+  }
+};
+
+// The child would seal other plaintext of a pipe under the nonces of its parent, or cut off what that has written.
+TEST(ForkedChild, cannot_go_on_with_a_job_whose_callback_forked) {
+  const KeyringHandle ring = keyring_of({sample_key(1)});
+  const stockade_format format = format_for(ring);
+  const Bytes text = sample_text(40 << 20);
+  for (const char* engine : {"serial", "threads"}) {
+    for (const bool with_journal : {false, true}) {
+      const TemporaryFile in(text), out, journal;
+      ForkingProgress progress;
+      stockade_file_job job = file_job();
+      job.progress = ForkingProgress::report;
+      job.progress_context = &progress;
+      if (with_journal) job.journal_fd = journal.fd();
+      const Engine own = make_engine(engine, 1);
+      const stockade_status status = stockade_file_encrypt_fd(in.fd(), out.fd(), &format, &job, own.get());
+      progress.leave_child(status);
+      progress.expect_forked();
+      // The position of a descriptor is the child's too, so that the parent may have less input than there was.
+      EXPECT_EQ(status, STOCKADE_OK) << engine << with_journal;
+      const Bytes made = out.content();
+      EXPECT_EQ(ways_to_open()[0].open(format, made).text, text) << engine << with_journal;
+    }
+  }
 }
 
 // As a server does that reads its key, forks, and answers.

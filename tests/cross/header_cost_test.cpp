@@ -138,6 +138,24 @@ class HeaderCost : public testing::Test {
     return stockade_file_final(opened.get(), room_.data(), room_.size(), &written);
   }
 
+  // Lets it be read in pieces. It has to be refused.
+  stockade_status pull(const Bytes& file, uint64_t piece) {
+    const FileHandle opened = make_file(STOCKADE_DECRYPT, format_);
+    struct Source {
+      const Bytes& bytes;
+      uint64_t piece, at;
+    } source{file, piece, 0};
+    const stockade_read read = [](void* context, void* buffer, uint64_t size) {
+      auto& from = *static_cast<Source*>(context);
+      const uint64_t count = std::min({size, from.piece, from.bytes.size() - from.at});
+      std::memcpy(buffer, from.bytes.data() + from.at, count);
+      from.at += count;
+      return static_cast<int64_t>(count);
+    };
+    uint64_t written = 0;
+    return stockade_file_pull(opened.get(), read, &source, room_.data(), room_.size(), &written);
+  }
+
   const Bytes key_;
   const KeyringHandle ring_;
   const stockade_format format_;
@@ -181,10 +199,12 @@ TEST_F(HeaderCost, does_not_grow_with_the_number_of_pieces) {
     const auto& name = entry.first;
     const auto& file = entry.second;
     const Bytes armored = in_armor(file);
-    for (const uint64_t piece : {uint64_t{1}, uint64_t{64}, uint64_t{4096}, mebibyte}) {
+    for (const uint64_t piece : {uint64_t{1}, uint64_t{7}, uint64_t{64}, uint64_t{4096}, mebibyte}) {
       const std::string number = std::to_string(piece);
       expect_cheap(name + "_in_pieces_of_" + number, [&] { return push(file, piece); });
       expect_cheap(name + "_armored_in_pieces_of_" + number, [&] { return push(armored, piece); });
+      expect_cheap(name + "_pulled_in_pieces_of_" + number, [&] { return pull(file, piece); });
+      expect_cheap(name + "_armored_pulled_in_pieces_of_" + number, [&] { return pull(armored, piece); });
     }
   }
 }
