@@ -303,7 +303,8 @@ STOCKADE_API stockade_status stockade_stream_final(stockade_stream *stream, void
 
 /* ---- raw files ------------------------------------------------------------------------------------------------- */
 
-/* Called now and then with the bytes done and the total (0 when unknown), from one thread at a time. Non-zero stops. */
+/* Called now and then with the bytes done and the total (0 when unknown), from one thread at a time. Non-zero stops. If it
+ * forks and returns in the child too, the call returns FORKED there and leaves the files to the parent. */
 typedef int (*stockade_progress)(void *context, uint64_t done, uint64_t total);
 
 typedef struct stockade_raw_options {
@@ -325,7 +326,7 @@ typedef struct stockade_raw_options {
  * workers and an in-order writer overlap. Memory is bounded whatever the length. GCM ciphertext is followed by its 16-byte
  * tag. Decrypting GCM needs a regular output file: the plaintext is unauthenticated until the call returns OK, so write to
  * a temporary and rename it; on any error the output is truncated to where it began.
- * Errors: those of the one-message calls, and IO, INPUT_CHANGED, CANCELLED, MEMORY, MODE (GCM decryption to a pipe; with
+ * Errors: those of the one-message calls, and IO, INPUT_CHANGED, CANCELLED, FORKED, MEMORY, MODE (GCM decryption to a pipe; with
  * "cuda" CBC and CFB encryption and OFB, before anything is written). */
 STOCKADE_API stockade_status stockade_raw_encrypt_fd(const stockade_key *key, int in_fd, int out_fd,
                                                  stockade_raw_options *options, const stockade_engine *engine);
@@ -526,7 +527,7 @@ typedef struct stockade_file_job {
  * pipe, chunks leave in order as they are authenticated, so some may be out when a later one fails: check the status.
  * A regular output is cut back on an error, unless it has a journal.
  * Errors: as stockade_file_create and stockade_file_update, IO, INPUT_CHANGED (also: since the interrupted job),
- * CANCELLED, MEMORY, OVERLAP (one file for two of input, output and journal), JOURNAL, MODE (a journal where there can be
+ * CANCELLED, FORKED, MEMORY, OVERLAP (one file for two of input, output and journal), JOURNAL, MODE (a journal where there can be
  * none: pipes, armored files, plain Cobblestone, positions that are not the begin, output in append mode; with a journal, an
  * output or a journal that cannot be both read and written). */
 STOCKADE_API stockade_status stockade_file_encrypt_fd(int in_fd, int out_fd, const stockade_format *format,
@@ -647,9 +648,9 @@ typedef struct stockade_shared_work {
 
 /* Does slices until there is no next one, several at a time: `next` is asked for as many as keep the workers busy. Each worker
  * holds a slice in memory; up to two more for each, or eight in all, wait for their records. A slice that the journal has
- * recorded is read back from the output, and done again only if it is not what was recorded. ENCRYPT reads a slice once, seals it in memory, records its digest in the journal, waits until the
- * record is on storage, and only then writes it; so no other plaintext is ever sealed under its nonces, whatever is lost of
- * output or journal. What has been written for a slice is on storage before the slice is recorded as done; whatever ends the
+ * recorded is read back from the output, and done again only if it is not what was recorded. ENCRYPT reads a slice once,
+ * seals it in memory, records its digest in the journal, waits until the record is on storage, and only then writes it; so no
+ * other plaintext is ever sealed under its nonces, whatever is lost of output or journal. What has been written for a slice is on storage before the slice is recorded as done; whatever ends the
  * call, what is done is recorded. Without a journal nothing is synced, which is left to the caller, and only this job object
  * remembers what has been sealed: each slice must then be given to one process only. DECRYPT writes nothing that has not been
  * authenticated; the first bad chunk ends it, and what stands in the output stays hidden until somebody gives it a name. VERIFY
@@ -660,7 +661,7 @@ typedef struct stockade_shared_work {
  * Errors: NULL_POINTER, ARGUMENT (struct_size, a slice that there is not), MODE (as stockade_shared_create; a job that was
  * created without an input), OVERLAP, JOURNAL (output or journal are not those of the job; with fault.chunk: what is recorded
  * of the slice of this chunk does not fit what stands in the output, or was altered), INPUT_CHANGED (with fault.chunk: the
- * slice of this chunk was begun with another content), CHUNK, TRUNCATED,
+ * slice of this chunk was begun with another content), CHUNK, TRUNCATED, FORKED (as stockade_progress says),
  * TRAILING_DATA, IO (also where the file system of the journal has no locks), CANCELLED, MEMORY, LIBRARY; with "cuda" as
  * stockade_file_encrypt_fd. */
 STOCKADE_API stockade_status stockade_shared_run(const stockade_shared_job *job, stockade_shared_work *work,
