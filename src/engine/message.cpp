@@ -276,8 +276,8 @@ Status check_message(const CipherKey& key, const uint8_t* iv, uint64_t iv_length
   constexpr uint64_t most_bytes = uint64_t{1} << 47;
   if (key.mode == STOCKADE_GCM) return STOCKADE_ERROR_MODE;
   if (const Status status = aes::check_iv(key.mode, iv_length); status != STOCKADE_OK) return status;
-  if (length > most_bytes) return STOCKADE_ERROR_DATA_TOO_LONG;
   if (const Status status = aes::check_length(key.mode, length); status != STOCKADE_OK) return status;
+  if (length > most_bytes) return STOCKADE_ERROR_DATA_TOO_LONG;
   if (overlaps(in, length, out, length) || ranges_overlap(iv, iv_length, out, length)) return STOCKADE_ERROR_OVERLAP;
   return STOCKADE_OK;
 }

@@ -1,6 +1,7 @@
 // Measures every case and prints a table.
 //
 // usage: stockade_timing [--samples N] [--row NAME] [--case TEXT] [--seed N]
+//        TEXT is a part of "operation, classes"
 //        stockade_timing --self-test       a planted leak is found, and a constant comparison is not taken for one
 // Exit status 1 if the time of a case depends on its class, 77 if no case was chosen: the machine lacks the row.
 #include <cmath>
@@ -109,7 +110,7 @@ int main(int argc, char** argv) {
   for (const auto& cases : {timing::bignum_cases(), timing::rsa_cases(), timing::gcm_cases()}) {
     for (const timing::Case& item : cases) {
       if (!row.empty() && row != item.row) continue;
-      if (std::string(item.name).find(part) == std::string::npos) continue;
+      if ((std::string(item.name) + ", " + item.classes).find(part) == std::string::npos) continue;
       const timing::Result result = timing::measure(item.operation, samples, seed);
       std::printf("| %s | `%s` | %s | %llu | %.0f | %.1f | %.2f%s | %.2f |\n", item.name, item.row, item.classes,
                   static_cast<unsigned long long>(result.samples), result.median_cycles, result.difference,
