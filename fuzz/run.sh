@@ -1,13 +1,19 @@
 #!/usr/bin/env bash
 # Builds the targets by the preset `asan` and runs every one on a copy of its corpus, as many side by side as there are cores.
 #
-# usage: fuzz/run.sh [SECONDS]     for each target, default 60
+# usage: fuzz/run.sh [--grow] [SECONDS]     for each target, default 60
+#   --grow  adds to the corpora the fewest inputs that reach all code which the run has reached
 # Exit status 1 for a crash, a corpus without a seed, or a target that ran nothing but its seeds. What made a target crash
 # is left in build-asan/crashes/; `build-asan/bin/fuzz_NAME FILE` repeats it.
 set -euo pipefail
 
+grow=no
+if [[ ${1:-} == --grow ]]; then
+  grow=yes
+  shift
+fi
 seconds=${1:-60}
-[[ $seconds =~ ^[1-9][0-9]*$ ]] || { sed -n '2,6s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[[ $seconds =~ ^[1-9][0-9]*$ ]] || { sed -n '2,8s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 cmake --preset asan >/dev/null
 cmake --build --preset asan -j "$(nproc)" --target fuzzers -- --quiet
@@ -35,6 +41,10 @@ fuzz() {
     -print_final_stats=1 -artifact_prefix="build-asan/crashes/$name-" "$scratch/$name" >"$scratch/$name.log" 2>&1; then
     tail -n 60 "$scratch/$name.log" >&2
     complain "$name: failed; the input is in build-asan/crashes/" || return 1
+  fi
+  if [[ $grow == yes && $corpus == fuzz/* ]]; then
+    "build-asan/bin/fuzz_$name" -set_cover_merge=1 -max_len=65536 "$corpus" "$scratch/$name" >"$scratch/$name.merge" 2>&1 ||
+      complain "$name: the corpus could not be merged" || return 1
   fi
   executed=$(sed -n 's/^stat::number_of_executed_units: *//p' "$scratch/$name.log")
   ((${executed:-0} > seeds)) || complain "$name: ran ${executed:-0} inputs, with $seeds seeds" || return 1
