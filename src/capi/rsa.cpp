@@ -16,12 +16,13 @@
 #include "capi/arguments.h"
 #include "capi/rsa_reading.h"
 #include "engine/submission.h"
+#include "libcrypto/hash.h"
 #include "rsa/batch.h"
 #include "rsa/generate.h"
-#include "rsa/hash_file.h"
 #include "rsa/key_files.h"
 #include "stockade/stockade.h"
 
+namespace libcrypto = stockade::libcrypto;
 namespace rsa = stockade::rsa;
 
 struct stockade_rsa_key {
@@ -88,15 +89,15 @@ Status put_file(Bytes content, void* out, uint64_t size, uint64_t* length) {
 struct Padding {
   rsa::SignaturePadding signature;
   rsa::Oaep oaep;
-  rsa::Hash hash = rsa::Hash::sha256;
+  libcrypto::Hash hash = libcrypto::Hash::sha256;
 };
 
 bool valid(const stockade_rsa_padding& padding) { return number(padding) <= STOCKADE_RSA_PKCS1V15; }
 bool valid(const stockade_rsa_salt& salt) { return number(salt) <= STOCKADE_RSA_SALT_ANY; }
 
 // Left as it is without a name.
-Status find_hash(const char* name, rsa::Hash& hash) {
-  return name == nullptr ? STOCKADE_OK : rsa::find_hash(name, hash);
+Status find_hash(const char* name, libcrypto::Hash& hash) {
+  return name == nullptr ? STOCKADE_OK : libcrypto::find_hash(name, hash);
 }
 
 rsa::SaltLength salt_of(const stockade_rsa_options& options) {
@@ -112,7 +113,7 @@ Status read_options(const stockade_rsa_options* options, Padding& read) {
   }
   if (missing(options->label, options->label_length)) return STOCKADE_ERROR_NULL_POINTER;
   Status status = find_hash(options->hash, read.hash);
-  rsa::Hash mask_hash = read.hash;
+  libcrypto::Hash mask_hash = read.hash;
   if (status == STOCKADE_OK) status = find_hash(options->mask_hash, mask_hash);
   if (status != STOCKADE_OK) return status;
   read.oaep = {read.hash, mask_hash, {bytes(options->label), options->label_length}};
@@ -284,22 +285,22 @@ Status with_digest(const stockade_rsa_options* options, const void* message, uin
   if (missing(message, length)) return STOCKADE_ERROR_NULL_POINTER;
   Padding padding;
   if (const Status status = read_options(options, padding); status != STOCKADE_OK) return status;
-  uint8_t digest[rsa::most_digest_bytes];
+  uint8_t digest[libcrypto::most_digest_bytes];
   const Bytes parts[] = {{bytes(message), length}};
-  const Status status = guarded([&] { return rsa::hash_parts(padding.hash, parts, digest); });
-  return status == STOCKADE_OK ? body(Bytes(digest, rsa::digest_bytes(padding.hash))) : status;
+  const Status status = guarded([&] { return libcrypto::hash_parts(padding.hash, parts, digest); });
+  return status == STOCKADE_OK ? body(Bytes(digest, libcrypto::digest_bytes(padding.hash))) : status;
 }
 
 // Calls make(hash, digest) for a digest that is handed out.
 template <typename Make>
 Status put_digest(const char* name, void* digest, uint64_t size, uint64_t* length, Make&& make) {
   if (missing(digest, size) || length == nullptr) return STOCKADE_ERROR_NULL_POINTER;
-  rsa::Hash hash = rsa::Hash::sha256;
+  libcrypto::Hash hash = libcrypto::Hash::sha256;
   if (const Status status = find_hash(name, hash); status != STOCKADE_OK) return status;
-  if (size < rsa::digest_bytes(hash)) return STOCKADE_ERROR_OUTPUT_SIZE;
-  uint8_t made[rsa::most_digest_bytes];
+  if (size < libcrypto::digest_bytes(hash)) return STOCKADE_ERROR_OUTPUT_SIZE;
+  uint8_t made[libcrypto::most_digest_bytes];
   const Status status = guarded([&] { return make(hash, made); });
-  return status == STOCKADE_OK ? put_file({made, rsa::digest_bytes(hash)}, digest, size, length) : status;
+  return status == STOCKADE_OK ? put_file({made, libcrypto::digest_bytes(hash)}, digest, size, length) : status;
 }
 
 // ---- bare numbers ----
@@ -522,15 +523,15 @@ stockade_status stockade_rsa_key_write_public(const stockade_rsa_key* key, void*
 stockade_status stockade_digest(const char* hash, const void* message, uint64_t message_length, void* digest,
                                 uint64_t size, uint64_t* length) {
   if (missing(message, message_length)) return STOCKADE_ERROR_NULL_POINTER;
-  return put_digest(hash, digest, size, length, [&](rsa::Hash function, uint8_t* made) {
+  return put_digest(hash, digest, size, length, [&](libcrypto::Hash function, uint8_t* made) {
     const Bytes parts[] = {{bytes(message), message_length}};
-    return rsa::hash_parts(function, parts, made);
+    return libcrypto::hash_parts(function, parts, made);
   });
 }
 
 stockade_status stockade_digest_fd(const char* hash, int fd, void* digest, uint64_t size, uint64_t* length) {
   return put_digest(hash, digest, size, length,
-                    [&](rsa::Hash function, uint8_t* made) { return rsa::hash_file(function, fd, made); });
+                    [&](libcrypto::Hash function, uint8_t* made) { return libcrypto::hash_file(function, fd, made); });
 }
 
 stockade_status stockade_rsa_sign_digest(const stockade_rsa_key* key, const stockade_rsa_options* options,

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "base/bytes.h"
-#include "format/derive.h"
+#include "libcrypto/derive.h"
 
 namespace stockade::format {
 namespace {
@@ -40,7 +40,7 @@ Status derive_payload_key(PayloadKey& key, stockade_cipher cipher, Bytes input_k
   const Bytes info[] = {bytes_of(label), bytes_of(aead_name(cipher)), zero, salt, context};
   Secret<uint8_t[32 + nonce_bytes + commitment_bytes]> derived;
   const uint64_t derived_bytes = key_bytes + nonce_bytes + commitment_bytes;
-  Status status = hkdf_expand(input_key, info, {*derived, derived_bytes});
+  Status status = libcrypto::hkdf_expand(input_key, info, {*derived, derived_bytes});
   if (status != STOCKADE_OK) return status;
   status = engine::make_key(key.cipher, STOCKADE_GCM, *derived, key_bytes, nullptr);
   if (status != STOCKADE_OK) return status;

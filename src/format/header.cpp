@@ -6,8 +6,8 @@
 
 #include "base/secret.h"
 #include "format/base64.h"
-#include "format/derive.h"
 #include "format/recipient.h"
+#include "libcrypto/derive.h"
 
 namespace stockade::format {
 namespace {
@@ -293,9 +293,10 @@ namespace {
 Status header_mac(const Header& header, const uint8_t file_key[file_key_bytes], uint8_t mac[mac_bytes]) {
   Secret<uint8_t[32]> mac_key;
   const Bytes info = bytes_of("stockade/v1 header");
-  const Status status = hkdf_expand({file_key, file_key_bytes}, {&info, 1}, *mac_key);
+  const Status status = libcrypto::hkdf_expand({file_key, file_key_bytes}, {&info, 1}, *mac_key);
   if (status != STOCKADE_OK) return status;
-  return without_throwing([&] { return hmac_sha256(*mac_key, bytes_of(serialise_header(header, false)), mac); });
+  return without_throwing(
+      [&] { return libcrypto::hmac_sha256(*mac_key, bytes_of(serialise_header(header, false)), mac); });
 }
 
 }  // namespace

@@ -1,8 +1,9 @@
 // -> key <id, 11 characters> <salt, 22 characters>
 // A symmetric key of 32 random bytes: wrap key = HKDF-Expand(SHA-512, key, "stockade/v1 key wrap" || salt, 32).
 #include "format/base64.h"
-#include "format/derive.h"
 #include "format/recipient.h"
+#include "libcrypto/derive.h"
+#include "libcrypto/hash.h"
 
 namespace stockade::format {
 namespace {
@@ -11,7 +12,7 @@ constexpr uint64_t id_bytes = 8;
 
 Status derive_wrap_key(const Keyring::SymmetricKey& key, Bytes salt, uint8_t wrap_key[wrap_key_bytes]) {
   const Bytes info[] = {bytes_of("stockade/v1 key wrap"), salt};
-  return hkdf_expand(*key.bytes, info, {wrap_key, wrap_key_bytes});
+  return libcrypto::hkdf_expand(*key.bytes, info, {wrap_key, wrap_key_bytes});
 }
 
 }  // namespace
@@ -26,7 +27,8 @@ std::string_view key_recipient(const Stanza& stanza) { return stanza.arguments[0
 Status key_id(std::span<const uint8_t> key, std::string& id) {
   const Bytes parts[] = {bytes_of("stockade/v1 key id"), key};
   uint8_t digest[32];
-  if (const Status status = sha256(parts, digest); status != STOCKADE_OK) return status;
+  if (const Status status = libcrypto::hash_parts(libcrypto::Hash::sha256, parts, digest); status != STOCKADE_OK)
+    return status;
   return without_throwing([&] {
     id.clear();
     append_base64(id, {digest, id_bytes});

@@ -3,8 +3,9 @@
 #include <cstring>
 
 #include "format/base64.h"
-#include "format/derive.h"
 #include "format/recipient.h"
+#include "libcrypto/derive.h"
+#include "libcrypto/hash.h"
 #include "rsa/key_files.h"
 #include "rsa/operation.h"
 
@@ -15,7 +16,7 @@ constexpr uint64_t id_bytes = 16;
 constexpr uint64_t least_body_bytes = rsa::least_bits / 8, most_body_bytes = bignum::most_bits / 8;
 
 rsa::Oaep oaep() {
-  return {.hash = rsa::Hash::sha256, .mask_hash = rsa::Hash::sha256, .label = bytes_of("stockade/v1")};
+  return {.hash = libcrypto::Hash::sha256, .mask_hash = libcrypto::Hash::sha256, .label = bytes_of("stockade/v1")};
 }
 
 Status add(Keyring& keyring, std::unique_ptr<Keyring::RsaKey> added) {
@@ -42,7 +43,8 @@ Status rsa_key_id(const rsa::PublicKey& key, std::string& id) {
     if (const Status status = rsa::write_public_key_der(key, der); status != STOCKADE_OK) return status;
     const Bytes parts[] = {der};
     uint8_t digest[32];
-    if (const Status status = sha256(parts, digest); status != STOCKADE_OK) return status;
+    if (const Status status = libcrypto::hash_parts(libcrypto::Hash::sha256, parts, digest); status != STOCKADE_OK)
+      return status;
     id.clear();
     append_base64(id, {digest, id_bytes});
     return STOCKADE_OK;

@@ -4,8 +4,8 @@
 #include <charconv>
 
 #include "format/base64.h"
-#include "format/derive.h"
 #include "format/recipient.h"
+#include "libcrypto/derive.h"
 
 namespace stockade::format {
 namespace {
@@ -24,7 +24,8 @@ uint32_t parse_log2_n(std::string_view text) {
 Status derive_wrap_key(const Keyring& keyring, Bytes salt, uint32_t log2_n, uint8_t wrap_key[wrap_key_bytes]) {
   uint8_t labelled[label.size() + stanza_salt_bytes];
   std::copy_n(salt.data(), stanza_salt_bytes, std::copy(label.begin(), label.end(), labelled));
-  return scrypt({keyring.passphrase.data(), keyring.passphrase_length}, labelled, log2_n, {wrap_key, wrap_key_bytes});
+  return libcrypto::scrypt({keyring.passphrase.data(), keyring.passphrase_length}, labelled, log2_n,
+                           {wrap_key, wrap_key_bytes});
 }
 
 }  // namespace

@@ -5,14 +5,14 @@
 #include <string>
 
 #include "format/armor.h"
-#include "format/derive.h"
+#include "libcrypto/derive.h"
 
 namespace stockade::format {
 namespace {
 
 Status derive_input_key(const uint8_t file_key[file_key_bytes], stockade_cipher cipher, std::span<uint8_t> input_key) {
   const Bytes info[] = {bytes_of("stockade/v1 payload "), bytes_of(cipher_name(cipher))};
-  return hkdf_expand({file_key, file_key_bytes}, info, input_key);
+  return libcrypto::hkdf_expand({file_key, file_key_bytes}, info, input_key);
 }
 
 // Derives the payload key for the salt that stands behind the header, and compares the commitment.

@@ -48,7 +48,7 @@ void DerSequence::release() {
 
 Status DerSequence::parse(Bytes der) {
   release();
-  const ErrorScope errors;
+  const libcrypto::ErrorScope errors;
   if (const Status status = check_extent(der); status != STOCKADE_OK) return status;
   const unsigned char* at = der.data();
   members_ = d2i_ASN1_SEQUENCE_ANY(nullptr, &at, static_cast<long>(der.size()));

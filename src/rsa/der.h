@@ -9,7 +9,7 @@
 #include "base/bytes.h"
 #include "base/secret.h"
 #include "base/status.h"
-#include "rsa/libcrypto.h"
+#include "libcrypto/library.h"
 
 namespace stockade::rsa {
 

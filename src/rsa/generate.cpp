@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "bignum/integer.h"
+#include "libcrypto/library.h"
 #include "rsa/arena.h"
-#include "rsa/libcrypto.h"
 #include "rsa/primality.h"
 
 namespace stockade::rsa {

@@ -8,24 +8,24 @@
 #include <algorithm>
 #include <string>
 
-#include "rsa/libcrypto.h"
+#include "libcrypto/library.h"
 
 namespace stockade::rsa {
 namespace {
 
-using CipherContext = Handle<EVP_CIPHER_CTX, EVP_CIPHER_CTX_free>;
-using Cipher = Handle<EVP_CIPHER, EVP_CIPHER_free>;
-using Digest = Handle<EVP_MD, EVP_MD_free>;
-using Algorithm = Handle<X509_ALGOR, X509_ALGOR_free>;
-using Pbes2 = Handle<PBE2PARAM, PBE2PARAM_free>;
-using Pbes1 = Handle<PBEPARAM, PBEPARAM_free>;
-using Pbkdf2 = Handle<PBKDF2PARAM, PBKDF2PARAM_free>;
-using Scrypt = Handle<SCRYPT_PARAMS, SCRYPT_PARAMS_free>;
+using CipherContext = libcrypto::Handle<EVP_CIPHER_CTX, EVP_CIPHER_CTX_free>;
+using Cipher = libcrypto::Handle<EVP_CIPHER, EVP_CIPHER_free>;
+using Digest = libcrypto::Handle<EVP_MD, EVP_MD_free>;
+using Algorithm = libcrypto::Handle<X509_ALGOR, X509_ALGOR_free>;
+using Pbes2 = libcrypto::Handle<PBE2PARAM, PBE2PARAM_free>;
+using Pbes1 = libcrypto::Handle<PBEPARAM, PBEPARAM_free>;
+using Pbkdf2 = libcrypto::Handle<PBKDF2PARAM, PBKDF2PARAM_free>;
+using Scrypt = libcrypto::Handle<SCRYPT_PARAMS, SCRYPT_PARAMS_free>;
 
 // Key files come from anywhere, and a count in one of them must not keep its reader busy for hours. Either takes seconds.
 constexpr uint64_t most_iterations = 5'000'000;
-constexpr uint64_t most_scrypt_blocks = uint64_t{1}
-                                        << 24;  // N r p: twice that of the default limit of a file's passphrase
+// N r p: twice that of the default limit of a file's passphrase.
+constexpr uint64_t most_scrypt_blocks = uint64_t{1} << 24;
 
 // 0 where it is not a positive number.
 uint64_t value_of(const ASN1_INTEGER* number) {
@@ -70,22 +70,23 @@ bool is_bearable(const X509_ALGOR& algorithm) {
 
 // Sets the context up for the algorithm and the passphrase. What libcrypto refuses here is what it does not know.
 Status begin(EVP_CIPHER_CTX* context, const X509_ALGOR* algorithm, Bytes passphrase, bool encrypt) {
-  const ErrorScope errors;
+  const libcrypto::ErrorScope errors;
   const ASN1_OBJECT* object = nullptr;
   const void* value = nullptr;
   int type = V_ASN1_UNDEF;
   X509_ALGOR_get0(&object, &type, &value, algorithm);
   // No passphrase is one of no bytes, for which libcrypto wants a pointer all the same.
   const char* const text = passphrase.empty() ? "" : reinterpret_cast<const char*>(passphrase.data());
-  const int done = EVP_PBE_CipherInit_ex(const_cast<ASN1_OBJECT*>(object), text, static_cast<int>(passphrase.size()),
-                                         algorithm->parameter, context, encrypt ? 1 : 0, library_context(), nullptr);
+  const int done =
+      EVP_PBE_CipherInit_ex(const_cast<ASN1_OBJECT*>(object), text, static_cast<int>(passphrase.size()),
+                            algorithm->parameter, context, encrypt ? 1 : 0, libcrypto::library_context(), nullptr);
   return done == 1 ? STOCKADE_OK : errors.status(STOCKADE_ERROR_KEY_TYPE);
 }
 
 // Everything through a context that is set up. `out` gets a block more than `in` has. Decryption: PASSPHRASE if the
 // padding is wrong.
 Status run(EVP_CIPHER_CTX* context, Bytes in, uint8_t* out, uint64_t& length, Status otherwise) {
-  const ErrorScope errors;
+  const libcrypto::ErrorScope errors;
   int first = 0, second = 0;
   const bool updated = EVP_CipherUpdate(context, out, &first, in.data(), static_cast<int>(in.size())) == 1;
   if (!updated) return errors.status();
@@ -102,27 +103,27 @@ Status decrypt(EVP_CIPHER_CTX* context, Bytes encrypted, SecretBuffer& plain, ui
 }  // namespace
 
 Status decrypt_pkcs8(Bytes algorithm, Bytes encrypted, Bytes passphrase, SecretBuffer& plain, uint64_t& length) {
-  const ErrorScope errors;
+  const libcrypto::ErrorScope errors;
   const unsigned char* at = algorithm.data();
   const Algorithm parsed(d2i_X509_ALGOR(nullptr, &at, static_cast<long>(algorithm.size())));
   if (!parsed) return errors.status(STOCKADE_ERROR_KEY_FILE);
   if (!is_bearable(*parsed)) return STOCKADE_ERROR_KEY_FILE;
   const CipherContext context(EVP_CIPHER_CTX_new());
-  if (!context || library_context() == nullptr) return errors.status();
+  if (!context || libcrypto::library_context() == nullptr) return errors.status();
   const Status status = begin(context.get(), parsed.get(), passphrase, false);
   return status == STOCKADE_OK ? decrypt(context.get(), encrypted, plain, length) : status;
 }
 
 Status encrypt_pkcs8(Bytes plain, Bytes passphrase, uint32_t iterations, RandomSource& random,
                      std::vector<uint8_t>& algorithm, std::vector<uint8_t>& encrypted) {
-  const ErrorScope errors;
+  const libcrypto::ErrorScope errors;
   uint8_t salt[16], iv[16];
   Status status = random.fill(salt, sizeof salt);
   if (status == STOCKADE_OK) status = random.fill(iv, sizeof iv);
   if (status != STOCKADE_OK) return status;
-  if (library_context() == nullptr) return errors.status();
+  if (libcrypto::library_context() == nullptr) return errors.status();
   const Algorithm made(PKCS5_pbe2_set_iv_ex(EVP_aes_256_cbc(), static_cast<int>(iterations), salt, sizeof salt, iv,
-                                            NID_hmacWithSHA256, library_context()));
+                                            NID_hmacWithSHA256, libcrypto::library_context()));
   const CipherContext context(EVP_CIPHER_CTX_new());
   if (!made || !context) return errors.status();
   status = begin(context.get(), made.get(), passphrase, true);
@@ -139,13 +140,13 @@ Status encrypt_pkcs8(Bytes plain, Bytes passphrase, uint32_t iterations, RandomS
 
 Status decrypt_traditional(const char* header, Bytes encrypted, Bytes passphrase, SecretBuffer& plain,
                            uint64_t& length) {
-  const ErrorScope errors;
+  const libcrypto::ErrorScope errors;
   EVP_CIPHER_INFO info;
   std::string lines(header);  // libcrypto's parser wants to write
   if (PEM_get_EVP_CIPHER_INFO(lines.data(), &info) != 1) return errors.status(STOCKADE_ERROR_KEY_FILE);
-  if (info.cipher == nullptr || library_context() == nullptr) return STOCKADE_ERROR_KEY_FILE;
-  const Cipher cipher(EVP_CIPHER_fetch(library_context(), EVP_CIPHER_get0_name(info.cipher), nullptr));
-  const Digest md5(EVP_MD_fetch(library_context(), "MD5", nullptr));
+  if (info.cipher == nullptr || libcrypto::library_context() == nullptr) return STOCKADE_ERROR_KEY_FILE;
+  const Cipher cipher(EVP_CIPHER_fetch(libcrypto::library_context(), EVP_CIPHER_get0_name(info.cipher), nullptr));
+  const Digest md5(EVP_MD_fetch(libcrypto::library_context(), "MD5", nullptr));
   const CipherContext context(EVP_CIPHER_CTX_new());
   if (!cipher) return errors.status(STOCKADE_ERROR_KEY_TYPE);
   if (!md5 || !context) return errors.status();

@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <string_view>
 
+#include "libcrypto/library.h"
 #include "rsa/der.h"
 #include "rsa/key_encryption.h"
-#include "rsa/libcrypto.h"
 
 namespace stockade::rsa {
 namespace {
@@ -122,9 +122,9 @@ Status read_public_key_info(const DerSequence& members, const Reading& reading) 
 }
 
 Status read_certificate(Bytes der, const Reading& reading) {
-  const ErrorScope errors;
+  const libcrypto::ErrorScope errors;
   // libcrypto looks at the key of a certificate while it parses it, and shall do so in our context.
-  Handle<X509, X509_free> certificate(X509_new_ex(library_context(), nullptr));
+  libcrypto::Handle<X509, X509_free> certificate(X509_new_ex(libcrypto::library_context(), nullptr));
   if (!certificate) return errors.status();
   X509* parsed = certificate.get();
   const unsigned char* at = der.data();
@@ -257,8 +257,8 @@ struct PemBlock {
 };
 
 Status decode_pem(std::string_view text, PemBlock& block) {
-  const ErrorScope errors;
-  const Handle<BIO, BIO_free> in(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
+  const libcrypto::ErrorScope errors;
+  const libcrypto::Handle<BIO, BIO_free> in(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
   if (!in) return errors.status();
   const int done = PEM_read_bio_ex(in.get(), &block.name, &block.header, &block.data, &block.length, PEM_FLAG_SECURE);
   if (done == 1) return STOCKADE_OK;
@@ -348,7 +348,7 @@ Status read_ssh(std::string_view text, const Reading& reading) {
   const std::string_view base64 = take_word();
   if (base64.empty() || base64.size() % 4 != 0) return STOCKADE_ERROR_TRUNCATED;
   std::vector<uint8_t> blob(base64.size() / 4 * 3);
-  const ErrorScope errors;
+  const libcrypto::ErrorScope errors;
   const int decoded = EVP_DecodeBlock(blob.data(), reinterpret_cast<const unsigned char*>(base64.data()),
                                       static_cast<int>(base64.size()));
   if (decoded != static_cast<int>(blob.size())) return STOCKADE_ERROR_KEY_FILE;

@@ -6,10 +6,10 @@
 #include <string_view>
 
 #include "bignum/integer.h"
+#include "libcrypto/library.h"
 #include "rsa/der.h"
 #include "rsa/key_encryption.h"
 #include "rsa/key_files.h"
-#include "rsa/libcrypto.h"
 
 namespace stockade::rsa {
 namespace {

@@ -30,7 +30,7 @@ KeyContext context_of(const OracleKey& key) {
   return {EVP_PKEY_CTX_new_from_pkey(nullptr, key.pkey.get(), nullptr), EVP_PKEY_CTX_free};
 }
 
-const EVP_MD* oracle_of(Hash hash) { return EVP_get_digestbyname(hash_name(hash)); }
+const EVP_MD* oracle_of(libcrypto::Hash hash) { return EVP_get_digestbyname(libcrypto::hash_name(hash)); }
 
 using Begin = int (*)(EVP_PKEY_CTX*);
 using Step = int (*)(EVP_PKEY_CTX*, unsigned char*, size_t*, const unsigned char*, size_t);
@@ -258,13 +258,14 @@ TEST_P(RsaOfRow, batches_of_every_length_and_many_keys) {
 // ---- signatures ----
 
 SignaturePadding any_padding(tests::RandomSource& random) {
-  const auto hash = static_cast<Hash>(random.below(hash_count)), mask = static_cast<Hash>(random.below(hash_count));
+  const auto hash = static_cast<libcrypto::Hash>(random.below(libcrypto::hash_count)),
+             mask = static_cast<libcrypto::Hash>(random.below(libcrypto::hash_count));
   if (random.one_in(3)) return Pkcs1{hash};
   constexpr SaltLength::Kind kinds[] = {SaltLength::Kind::digest, SaltLength::Kind::most, SaltLength::Kind::given};
   return Pss{hash, mask, {kinds[random.below(3)], random.below(60)}};
 }
 
-Hash hash_of(const SignaturePadding& padding) {
+libcrypto::Hash hash_of(const SignaturePadding& padding) {
   const Pss* const pss = std::get_if<Pss>(&padding);
   return pss != nullptr ? pss->hash : std::get<Pkcs1>(padding).hash;
 }
@@ -282,7 +283,7 @@ TEST_P(RsaOfRow, signatures_both_ways) {
   for (uint64_t i = times(120); i > 0; --i) {
     const TestKey& key = keys[random.below(keys.size())];
     const SignaturePadding padding = any_padding(random);
-    const Buffer digest = random.bytes(digest_bytes(hash_of(padding)));
+    const Buffer digest = random.bytes(libcrypto::digest_bytes(hash_of(padding)));
     Buffer signature(key.own->public_key().bytes());
     Signing item{key.own.get(), digest, signature};
     ASSERT_EQ(sign_many(padding, {&item, 1}, system_random()), STOCKADE_OK);
@@ -373,7 +374,8 @@ TEST_P(RsaOfRow, encryption_both_ways) {
   for (uint64_t i = times(120); i > 0; --i) {
     const TestKey& key = keys[random.below(keys.size())];
     const Buffer label = random.bytes(random.one_in(2) ? 0 : random.below(50));
-    const Oaep oaep{static_cast<Hash>(random.below(hash_count)), static_cast<Hash>(random.below(hash_count)), label};
+    const Oaep oaep{static_cast<libcrypto::Hash>(random.below(libcrypto::hash_count)),
+                    static_cast<libcrypto::Hash>(random.below(libcrypto::hash_count)), label};
     const PublicKey& half = key.own->public_key();
     const auto capacity = static_cast<uint64_t>(oaep_capacity(oaep, half.bytes()));
     const Buffer message = random.bytes(random.one_in(4) ? capacity : random.between(0, capacity));

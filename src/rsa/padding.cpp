@@ -55,13 +55,13 @@ uint8_t parse_oaep_block(std::span<const uint8_t> block, const uint8_t* label_di
 }
 
 // The two masks of OAEP in the order in which decryption takes them off.
-Status unmask(Hash mask_hash, std::span<uint8_t> seed, std::span<uint8_t> block) {
-  const Status status = mask_with(mask_hash, block, seed);
-  return status == STOCKADE_OK ? mask_with(mask_hash, seed, block) : status;
+Status unmask(libcrypto::Hash mask_hash, std::span<uint8_t> seed, std::span<uint8_t> block) {
+  const Status status = libcrypto::mask_with(mask_hash, block, seed);
+  return status == STOCKADE_OK ? libcrypto::mask_with(mask_hash, seed, block) : status;
 }
 
 uint64_t longest_salt(const Pss& pss, uint64_t pss_bytes) {
-  const uint64_t taken = digest_bytes(pss.hash) + 2;
+  const uint64_t taken = libcrypto::digest_bytes(pss.hash) + 2;
   return pss_bytes < taken ? 0 : pss_bytes - taken;
 }
 
@@ -77,14 +77,14 @@ uint8_t pss_first_mask(uint32_t modulus_bits) {
 }
 
 // H of RFC 8017 9.1.1 step 6.
-Status pss_hash(Hash hash, Bytes digest, Bytes salt, uint8_t* out) {
+Status pss_hash(libcrypto::Hash hash, Bytes digest, Bytes salt, uint8_t* out) {
   const uint8_t zeros[8] = {};
   const Bytes parts[] = {zeros, digest, salt};
-  return hash_parts(hash, parts, out);
+  return libcrypto::hash_parts(hash, parts, out);
 }
 
 Status check_pss(const Pss& pss, Bytes digest, uint64_t pss_bytes) {
-  const uint64_t digest_length = digest_bytes(pss.hash);
+  const uint64_t digest_length = libcrypto::digest_bytes(pss.hash);
   if (digest.size() != digest_length) return STOCKADE_ERROR_ARGUMENT;
   if (pss_bytes < digest_length + 2) return STOCKADE_ERROR_MESSAGE_LENGTH;
   const uint64_t longest = longest_salt(pss, pss_bytes);
@@ -98,7 +98,7 @@ Status check_pss(const Pss& pss, Bytes digest, uint64_t pss_bytes) {
 uint64_t salt_bytes(const Pss& pss, uint64_t pss_bytes) {
   switch (pss.salt.kind) {
     case SaltLength::Kind::digest:
-      return digest_bytes(pss.hash);
+      return libcrypto::digest_bytes(pss.hash);
     case SaltLength::Kind::given:
       return pss.salt.bytes;
     default:
@@ -109,26 +109,26 @@ uint64_t salt_bytes(const Pss& pss, uint64_t pss_bytes) {
 }  // namespace
 
 int64_t oaep_capacity(const Oaep& oaep, uint64_t modulus_bytes) {
-  const auto taken = static_cast<int64_t>(2 * digest_bytes(oaep.hash) + 2);
+  const auto taken = static_cast<int64_t>(2 * libcrypto::digest_bytes(oaep.hash) + 2);
   return std::max<int64_t>(static_cast<int64_t>(modulus_bytes) - taken, -1);
 }
 
 Status oaep_encode(const Oaep& oaep, Bytes message, RandomSource& random, std::span<uint8_t> encoded) {
   const int64_t capacity = oaep_capacity(oaep, encoded.size());
   if (capacity < 0 || message.size() > static_cast<uint64_t>(capacity)) return STOCKADE_ERROR_MESSAGE_LENGTH;
-  const uint64_t digest_length = digest_bytes(oaep.hash);
+  const uint64_t digest_length = libcrypto::digest_bytes(oaep.hash);
   const std::span<uint8_t> seed = encoded.subspan(1, digest_length), block = encoded.subspan(1 + digest_length);
   if (const Status status = random.fill(seed.data(), seed.size()); status != STOCKADE_OK) return status;
   const Bytes label[] = {oaep.label};
-  if (const Status status = hash_parts(oaep.hash, label, block.data()); status != STOCKADE_OK) return status;
+  if (const Status status = libcrypto::hash_parts(oaep.hash, label, block.data()); status != STOCKADE_OK) return status;
   encoded[0] = 0;
   const std::span<uint8_t> tail = block.last(message.size() + 1);
   std::fill(block.begin() + static_cast<int64_t>(digest_length), block.end() - static_cast<int64_t>(tail.size()),
             uint8_t{0});
   tail[0] = 1;
   std::copy(message.begin(), message.end(), tail.begin() + 1);
-  const Status status = mask_with(oaep.mask_hash, seed, block);
-  return status == STOCKADE_OK ? mask_with(oaep.mask_hash, block, seed) : status;
+  const Status status = libcrypto::mask_with(oaep.mask_hash, seed, block);
+  return status == STOCKADE_OK ? libcrypto::mask_with(oaep.mask_hash, block, seed) : status;
 }
 
 Status oaep_decode(const Oaep& oaep, std::span<uint8_t> encoded, std::span<uint8_t> message, uint64_t& length) {
@@ -137,11 +137,11 @@ Status oaep_decode(const Oaep& oaep, std::span<uint8_t> encoded, std::span<uint8
   const int64_t capacity = oaep_capacity(oaep, encoded.size());
   if (capacity < 0) return STOCKADE_ERROR_MESSAGE_LENGTH;
   if (message.size() < static_cast<uint64_t>(capacity)) return STOCKADE_ERROR_OUTPUT_SIZE;
-  const uint64_t digest_length = digest_bytes(oaep.hash);
+  const uint64_t digest_length = libcrypto::digest_bytes(oaep.hash);
   const std::span<uint8_t> seed = encoded.subspan(1, digest_length), block = encoded.subspan(1 + digest_length);
-  uint8_t label_digest[most_digest_bytes];
+  uint8_t label_digest[libcrypto::most_digest_bytes];
   const Bytes label[] = {oaep.label};
-  Status status = hash_parts(oaep.hash, label, label_digest);
+  Status status = libcrypto::hash_parts(oaep.hash, label, label_digest);
   if (status == STOCKADE_OK) status = unmask(oaep.mask_hash, seed, block);
   if (status == STOCKADE_OK) {
     uint64_t separator;
@@ -162,14 +162,14 @@ Status pss_encode(const Pss& pss, Bytes digest, uint32_t modulus_bits, RandomSou
                   std::span<uint8_t> encoded) {
   const std::span<uint8_t> part = pss_part(encoded, modulus_bits);
   if (const Status status = check_pss(pss, digest, part.size()); status != STOCKADE_OK) return status;
-  const uint64_t digest_length = digest_bytes(pss.hash), salt_length = salt_bytes(pss, part.size());
+  const uint64_t digest_length = libcrypto::digest_bytes(pss.hash), salt_length = salt_bytes(pss, part.size());
   const std::span<uint8_t> block = part.first(part.size() - digest_length - 1);
   const std::span<uint8_t> salt = block.last(salt_length), hashed = part.subspan(block.size(), digest_length);
   std::fill(encoded.begin(), encoded.end(), uint8_t{0});
   if (const Status status = random.fill(salt.data(), salt.size()); status != STOCKADE_OK) return status;
   block[block.size() - salt_length - 1] = 1;
   Status status = pss_hash(pss.hash, digest, salt, hashed.data());
-  if (status == STOCKADE_OK) status = mask_with(pss.mask_hash, hashed, block);
+  if (status == STOCKADE_OK) status = libcrypto::mask_with(pss.mask_hash, hashed, block);
   if (status != STOCKADE_OK) return status;
   part[0] &= pss_first_mask(modulus_bits);
   part.back() = 0xbc;
@@ -181,10 +181,10 @@ Status pss_verify(const Pss& pss, Bytes digest, uint32_t modulus_bits, std::span
   if (const Status status = check_pss(pss, digest, part.size()); status != STOCKADE_OK) return status;
   if (encoded.size() != part.size() && encoded[0] != 0) return STOCKADE_ERROR_SIGNATURE;
   if (part.back() != 0xbc || (part[0] & ~pss_first_mask(modulus_bits)) != 0) return STOCKADE_ERROR_SIGNATURE;
-  const uint64_t digest_length = digest_bytes(pss.hash);
+  const uint64_t digest_length = libcrypto::digest_bytes(pss.hash);
   const std::span<uint8_t> block = part.first(part.size() - digest_length - 1);
   const Bytes hashed = part.subspan(block.size(), digest_length);
-  if (const Status status = mask_with(pss.mask_hash, hashed, block); status != STOCKADE_OK) return status;
+  if (const Status status = libcrypto::mask_with(pss.mask_hash, hashed, block); status != STOCKADE_OK) return status;
   block[0] &= pss_first_mask(modulus_bits);
   const auto one = std::find_if(block.begin(), block.end(), [](uint8_t byte) { return byte != 0; });
   if (one == block.end() || *one != 1) return STOCKADE_ERROR_SIGNATURE;
@@ -192,14 +192,14 @@ Status pss_verify(const Pss& pss, Bytes digest, uint32_t modulus_bits, std::span
   if (pss.salt.kind != SaltLength::Kind::any && salt.size() != salt_bytes(pss, part.size())) {
     return STOCKADE_ERROR_SIGNATURE;
   }
-  uint8_t expected[most_digest_bytes];
+  uint8_t expected[libcrypto::most_digest_bytes];
   if (const Status status = pss_hash(pss.hash, digest, salt, expected); status != STOCKADE_OK) return status;
   return std::memcmp(expected, hashed.data(), digest_length) == 0 ? STOCKADE_OK : STOCKADE_ERROR_SIGNATURE;
 }
 
 Status pkcs1_encode(const Pkcs1& pkcs1, Bytes digest, std::span<uint8_t> encoded) {
-  if (digest.size() != digest_bytes(pkcs1.hash)) return STOCKADE_ERROR_ARGUMENT;
-  const Bytes prefix = digest_info_prefix(pkcs1.hash);
+  if (digest.size() != libcrypto::digest_bytes(pkcs1.hash)) return STOCKADE_ERROR_ARGUMENT;
+  const Bytes prefix = libcrypto::digest_info_prefix(pkcs1.hash);
   const uint64_t tail = prefix.size() + digest.size();
   if (encoded.size() < tail + 11) return STOCKADE_ERROR_MESSAGE_LENGTH;
   const uint64_t padding = encoded.size() - tail - 3;
@@ -212,8 +212,8 @@ Status pkcs1_encode(const Pkcs1& pkcs1, Bytes digest, std::span<uint8_t> encoded
 }
 
 Status pkcs1_verify(const Pkcs1& pkcs1, Bytes digest, Bytes encoded) {
-  if (digest.size() != digest_bytes(pkcs1.hash)) return STOCKADE_ERROR_ARGUMENT;
-  const Bytes prefix = digest_info_prefix(pkcs1.hash);
+  if (digest.size() != libcrypto::digest_bytes(pkcs1.hash)) return STOCKADE_ERROR_ARGUMENT;
+  const Bytes prefix = libcrypto::digest_info_prefix(pkcs1.hash);
   const uint64_t tail = prefix.size() + digest.size();
   if (encoded.size() < tail + 11) return STOCKADE_ERROR_MESSAGE_LENGTH;
   SecretBuffer expected(encoded.size());

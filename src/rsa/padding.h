@@ -12,7 +12,7 @@
 #include "base/bytes.h"
 #include "base/random.h"
 #include "base/status.h"
-#include "rsa/hash.h"
+#include "libcrypto/hash.h"
 
 namespace stockade::rsa {
 
@@ -21,8 +21,8 @@ inline uint64_t bytes_for_bits(uint32_t bits) { return (uint64_t{bits} + 7) / 8;
 // ---- encryption: RSAES-OAEP, RFC 8017 7.1 ----
 
 struct Oaep {
-  Hash hash = Hash::sha256;
-  Hash mask_hash = Hash::sha256;  // MGF1's
+  libcrypto::Hash hash = libcrypto::Hash::sha256;
+  libcrypto::Hash mask_hash = libcrypto::Hash::sha256;  // MGF1's
   Bytes label = {};
 };
 
@@ -51,8 +51,8 @@ struct SaltLength {
 };
 
 struct Pss {
-  Hash hash = Hash::sha256;
-  Hash mask_hash = Hash::sha256;  // MGF1's
+  libcrypto::Hash hash = libcrypto::Hash::sha256;
+  libcrypto::Hash mask_hash = libcrypto::Hash::sha256;  // MGF1's
   SaltLength salt = {};
 };
 
@@ -65,7 +65,7 @@ Status pss_verify(const Pss& pss, Bytes digest, uint32_t modulus_bits, std::span
 // ---- signatures: RSASSA-PKCS1-v1_5, RFC 8017 8.2 ----
 
 struct Pkcs1 {
-  Hash hash = Hash::sha256;
+  libcrypto::Hash hash = libcrypto::Hash::sha256;
 };
 
 // ARGUMENT, MESSAGE_LENGTH.

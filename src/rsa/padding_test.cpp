@@ -16,9 +16,11 @@
 namespace stockade::rsa {
 namespace {
 
-const EVP_MD* oracle_of(Hash hash) { return EVP_get_digestbyname(hash_name(hash)); }
+const EVP_MD* oracle_of(libcrypto::Hash hash) { return EVP_get_digestbyname(libcrypto::hash_name(hash)); }
 
-Hash any_hash(tests::RandomSource& random) { return static_cast<Hash>(random.below(hash_count)); }
+libcrypto::Hash any_hash(tests::RandomSource& random) {
+  return static_cast<libcrypto::Hash>(random.below(libcrypto::hash_count));
+}
 
 // ---- OAEP ----
 
@@ -31,7 +33,7 @@ OaepCase any_oaep(tests::RandomSource& random, bool empty_message = false) {
   OaepCase test;
   test.label = random.bytes(random.one_in(2) ? 0 : random.below(100));
   test.oaep = {any_hash(random), any_hash(random), test.label};
-  const uint64_t taken = 2 * digest_bytes(test.oaep.hash) + 2;
+  const uint64_t taken = 2 * libcrypto::digest_bytes(test.oaep.hash) + 2;
   test.encoded.resize(random.between(taken, taken + (random.one_in(4) ? 4 : 400)));
   const auto capacity = static_cast<uint64_t>(oaep_capacity(test.oaep, test.encoded.size()));
   test.message = random.bytes(empty_message ? 0 : random.one_in(4) ? capacity : random.between(0, capacity));
@@ -112,10 +114,10 @@ TEST(OaepPadding, has_one_answer_to_all_that_is_wrong) {
 
 // Encodes a block that may be anything, with the masks that it should have.
 Buffer with_block(const OaepCase& test, const Buffer& block, tests::RandomSource& random) {
-  const uint64_t digest_length = digest_bytes(test.oaep.hash);
+  const uint64_t digest_length = libcrypto::digest_bytes(test.oaep.hash);
   Buffer seed = random.bytes(digest_length), masked = block;
-  EXPECT_EQ(mask_with(test.oaep.mask_hash, seed, masked), STOCKADE_OK);
-  EXPECT_EQ(mask_with(test.oaep.mask_hash, masked, seed), STOCKADE_OK);
+  EXPECT_EQ(libcrypto::mask_with(test.oaep.mask_hash, seed, masked), STOCKADE_OK);
+  EXPECT_EQ(libcrypto::mask_with(test.oaep.mask_hash, masked, seed), STOCKADE_OK);
   Buffer encoded(1, 0);
   encoded.insert(encoded.end(), seed.begin(), seed.end());
   encoded.insert(encoded.end(), masked.begin(), masked.end());
@@ -127,10 +129,10 @@ TEST(OaepPadding, agrees_with_libcrypto_about_blocks_of_every_kind) {
   uint64_t accepted = 0;
   for (uint64_t i = tests::scaled(3000); i > 0; --i) {
     OaepCase test = any_oaep(random);
-    const uint64_t digest_length = digest_bytes(test.oaep.hash);
+    const uint64_t digest_length = libcrypto::digest_bytes(test.oaep.hash);
     Buffer block(test.encoded.size() - 1 - digest_length);
     const Bytes label[] = {test.label};
-    ASSERT_EQ(hash_parts(test.oaep.hash, label, block.data()), STOCKADE_OK);
+    ASSERT_EQ(libcrypto::hash_parts(test.oaep.hash, label, block.data()), STOCKADE_OK);
     // Bytes of which each may be the separator, or what must not stand before it.
     for (size_t at = digest_length; at < block.size(); ++at) {
       block[at] = random.one_in(12) ? static_cast<uint8_t>(random.below(3)) : uint8_t{0};
@@ -150,9 +152,9 @@ TEST(OaepPadding, agrees_with_libcrypto_about_blocks_of_every_kind) {
 TEST(OaepPadding, takes_as_much_as_it_says) {
   tests::RandomSource random;
   TestSource source(random);
-  for (uint32_t hash = 0; hash < hash_count; ++hash) {
-    const Oaep oaep{static_cast<Hash>(hash), Hash::sha256, {}};
-    const uint64_t taken = 2 * digest_bytes(oaep.hash) + 2;
+  for (uint32_t hash = 0; hash < libcrypto::hash_count; ++hash) {
+    const Oaep oaep{static_cast<libcrypto::Hash>(hash), libcrypto::Hash::sha256, {}};
+    const uint64_t taken = 2 * libcrypto::digest_bytes(oaep.hash) + 2;
     EXPECT_EQ(oaep_capacity(oaep, taken - 1), -1);
     EXPECT_EQ(oaep_capacity(oaep, 0), -1);
     EXPECT_EQ(oaep_capacity(oaep, taken), 0);
@@ -219,7 +221,7 @@ Status verified(const Pss& pss, const Buffer& digest, uint32_t bits, Buffer enco
 }
 
 Pss any_pss(tests::RandomSource& random) {
-  const Hash hash = any_hash(random);
+  const libcrypto::Hash hash = any_hash(random);
   constexpr SaltLength::Kind kinds[] = {SaltLength::Kind::digest, SaltLength::Kind::most, SaltLength::Kind::given};
   return {hash, any_hash(random), {kinds[random.below(3)], random.below(60)}};
 }
@@ -230,7 +232,7 @@ TEST(PssPadding, verifies_with_libcrypto_and_with_itself) {
   for (uint64_t i = tests::scaled(1000); i > 0; --i) {
     const Pss pss = any_pss(random);
     const uint32_t bits = any_bits(random);
-    const Buffer digest = random.bytes(digest_bytes(pss.hash));
+    const Buffer digest = random.bytes(libcrypto::digest_bytes(pss.hash));
     Buffer encoded(bytes_for_bits(bits), 0xAA);
     ASSERT_EQ(pss_encode(pss, digest, bits, source, encoded), STOCKADE_OK);
     EXPECT_TRUE(oracle_verifies(pss, digest, bits, encoded)) << bits;
@@ -251,7 +253,7 @@ TEST(PssPadding, verifies_what_libcrypto_encodes) {
   for (uint64_t i = tests::scaled(1000); i > 0; --i) {
     const Pss pss = any_pss(random);
     const uint32_t bits = any_bits(random);
-    const Buffer digest = random.bytes(digest_bytes(pss.hash));
+    const Buffer digest = random.bytes(libcrypto::digest_bytes(pss.hash));
     Buffer encoded(bytes_for_bits(bits));
     const OracleSize key(bits);
     ASSERT_EQ(RSA_padding_add_PKCS1_PSS_mgf1(key.get(), encoded.data(), digest.data(), oracle_of(pss.hash),
@@ -268,7 +270,7 @@ TEST(PssPadding, sees_every_changed_bit_as_libcrypto_does) {
   tests::RandomSource random;
   TestSource source(random);
   for (const uint32_t bits : {1024U, 1025U, 1026U, 1031U, 1032U}) {
-    const Pss pss{Hash::sha256, Hash::sha256, any_salt};
+    const Pss pss{libcrypto::Hash::sha256, libcrypto::Hash::sha256, any_salt};
     const Buffer digest = random.bytes(32);
     Buffer encoded(bytes_for_bits(bits));
     ASSERT_EQ(pss_encode(pss, digest, bits, source, encoded), STOCKADE_OK);
@@ -285,7 +287,7 @@ TEST(PssPadding, refuses_what_does_not_fit) {
   tests::RandomSource random;
   TestSource source(random);
   const Buffer digest(64, 1);
-  Pss pss{Hash::sha512, Hash::sha512, {SaltLength::Kind::digest}};
+  Pss pss{libcrypto::Hash::sha512, libcrypto::Hash::sha512, {SaltLength::Kind::digest}};
   // RFC 8017 9.1.1: the least is 8 digest + 8 salt + 9 bits, of a modulus that has one more.
   Buffer encoded(bytes_for_bits(1034));
   EXPECT_EQ(pss_encode(pss, digest, 1034, source, encoded), STOCKADE_OK);
@@ -314,16 +316,17 @@ TEST(PssPadding, refuses_what_does_not_fit) {
 TEST(Pkcs1Padding, has_the_prefixes_of_rfc_8017) {
   // RFC 8017 9.2 note 1, as the sender would write the whole block down.
   const Buffer sha1 = {0x30, 0x21, 0x30, 0x09, 0x06, 0x05, 0x2b, 0x0e, 0x03, 0x02, 0x1a, 0x05, 0x00, 0x04, 0x14};
-  const Bytes prefix = digest_info_prefix(Hash::sha1);
+  const Bytes prefix = libcrypto::digest_info_prefix(libcrypto::Hash::sha1);
   EXPECT_EQ(Buffer(prefix.begin(), prefix.end()), sha1);
-  for (uint32_t number = 0; number < hash_count; ++number) {
-    const auto hash = static_cast<Hash>(number);
-    Buffer encoded(200), digest(digest_bytes(hash), 0x5a);
+  for (uint32_t number = 0; number < libcrypto::hash_count; ++number) {
+    const auto hash = static_cast<libcrypto::Hash>(number);
+    Buffer encoded(200), digest(libcrypto::digest_bytes(hash), 0x5a);
     ASSERT_EQ(pkcs1_encode({hash}, digest, encoded), STOCKADE_OK);
-    Buffer expected(200 - digest.size() - digest_info_prefix(hash).size(), 0xff);
+    Buffer expected(200 - digest.size() - libcrypto::digest_info_prefix(hash).size(), 0xff);
     expected.front() = expected.back() = 0;
     expected[1] = 1;
-    expected.insert(expected.end(), digest_info_prefix(hash).begin(), digest_info_prefix(hash).end());
+    expected.insert(expected.end(), libcrypto::digest_info_prefix(hash).begin(),
+                    libcrypto::digest_info_prefix(hash).end());
     expected.insert(expected.end(), digest.begin(), digest.end());
     EXPECT_EQ(encoded, expected);
     EXPECT_EQ(pkcs1_verify({hash}, digest, encoded), STOCKADE_OK);
@@ -339,23 +342,23 @@ TEST(Pkcs1Padding, has_the_prefixes_of_rfc_8017) {
 TEST(Pkcs1Padding, refuses_anything_behind_the_digest) {
   const Buffer digest(32, 0x77);
   Buffer encoded(128), moved(128);
-  ASSERT_EQ(pkcs1_encode({Hash::sha256}, digest, encoded), STOCKADE_OK);
+  ASSERT_EQ(pkcs1_encode({libcrypto::Hash::sha256}, digest, encoded), STOCKADE_OK);
   std::copy(encoded.begin() + 20, encoded.end(), moved.begin());
   moved[0] = 0;
   moved[1] = 1;
-  EXPECT_EQ(pkcs1_verify({Hash::sha256}, digest, moved), STOCKADE_ERROR_SIGNATURE);
+  EXPECT_EQ(pkcs1_verify({libcrypto::Hash::sha256}, digest, moved), STOCKADE_ERROR_SIGNATURE);
 }
 
 TEST(Pkcs1Padding, refuses_what_does_not_fit) {
   const Buffer digest(32, 0x77);
   const uint64_t least = 11 + 19 + 32;
   Buffer encoded(least);
-  EXPECT_EQ(pkcs1_encode({Hash::sha256}, digest, encoded), STOCKADE_OK);
-  EXPECT_EQ(pkcs1_encode({Hash::sha384}, digest, encoded), STOCKADE_ERROR_ARGUMENT);
-  EXPECT_EQ(pkcs1_verify({Hash::sha384}, digest, encoded), STOCKADE_ERROR_ARGUMENT);
+  EXPECT_EQ(pkcs1_encode({libcrypto::Hash::sha256}, digest, encoded), STOCKADE_OK);
+  EXPECT_EQ(pkcs1_encode({libcrypto::Hash::sha384}, digest, encoded), STOCKADE_ERROR_ARGUMENT);
+  EXPECT_EQ(pkcs1_verify({libcrypto::Hash::sha384}, digest, encoded), STOCKADE_ERROR_ARGUMENT);
   encoded.resize(least - 1);
-  EXPECT_EQ(pkcs1_encode({Hash::sha256}, digest, encoded), STOCKADE_ERROR_MESSAGE_LENGTH);
-  EXPECT_EQ(pkcs1_verify({Hash::sha256}, digest, encoded), STOCKADE_ERROR_MESSAGE_LENGTH);
+  EXPECT_EQ(pkcs1_encode({libcrypto::Hash::sha256}, digest, encoded), STOCKADE_ERROR_MESSAGE_LENGTH);
+  EXPECT_EQ(pkcs1_verify({libcrypto::Hash::sha256}, digest, encoded), STOCKADE_ERROR_MESSAGE_LENGTH);
 }
 
 }  // namespace

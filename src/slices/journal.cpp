@@ -15,7 +15,7 @@
 #include "base/planted_fault.h"
 #include "engine/no_signals.h"
 #include "format/at_offset.h"
-#include "format/derive.h"
+#include "libcrypto/derive.h"
 
 namespace stockade::slices {
 
@@ -39,7 +39,7 @@ uint64_t records_offset(const Terms& terms) {
 
 Status derive_mac_key(const Terms& terms, Secret<uint8_t[32]>& mac_key) {
   const Bytes info[] = {bytes_of("stockade/v2 journal")};
-  return hkdf_expand({terms.file_key, file_key_bytes}, info, {*mac_key, 32});
+  return libcrypto::hkdf_expand({terms.file_key, file_key_bytes}, info, {*mac_key, 32});
 }
 
 Status make_record(const Terms& terms, uint8_t record[whole_record_bytes]) {
@@ -48,7 +48,7 @@ Status make_record(const Terms& terms, uint8_t record[whole_record_bytes]) {
   if (status != STOCKADE_OK) return status;
   std::memcpy(record, record_name, sizeof record_name);
   write_record(terms, record + sizeof record_name);
-  return hmac_sha256({*mac_key, 32}, {record, covered_bytes}, record + covered_bytes);
+  return libcrypto::hmac_sha256({*mac_key, 32}, {record, covered_bytes}, record + covered_bytes);
 }
 
 // OK, or JOURNAL if it is not what who has the file key of the terms has written.
@@ -56,7 +56,7 @@ Status open_record(const uint8_t record[whole_record_bytes], Terms& terms) {
   Secret<uint8_t[32]> mac_key;
   Status status = derive_mac_key(terms, mac_key);
   uint8_t mac[mac_bytes];
-  if (status == STOCKADE_OK) status = hmac_sha256({*mac_key, 32}, {record, covered_bytes}, mac);
+  if (status == STOCKADE_OK) status = libcrypto::hmac_sha256({*mac_key, 32}, {record, covered_bytes}, mac);
   if (status != STOCKADE_OK) return status;
   const bool authentic = equal_constant_time(mac, record + covered_bytes, mac_bytes) &&
                          std::memcmp(record, record_name, sizeof record_name) == 0;
@@ -289,7 +289,7 @@ Status Records::digest(uint64_t slice, Bytes tags, SliceDigest& digest) const {
   for (const Bytes part : {bytes_of("slice"), Bytes(id_), Bytes(salt_), Bytes(number), tags}) {
     message.insert(message.end(), part.begin(), part.end());
   }
-  return hmac_sha256({*mac_key_, 32}, message, digest.bytes);
+  return libcrypto::hmac_sha256({*mac_key_, 32}, message, digest.bytes);
 }
 
 Status Records::make(uint64_t slice, SliceState state, const SliceDigest& digest, uint8_t record[record_bytes]) const {
@@ -301,7 +301,7 @@ Status Records::make(uint64_t slice, SliceState state, const SliceDigest& digest
     message.insert(message.end(), part.begin(), part.end());
   }
   std::memcpy(record, digest.bytes, digest_bytes);
-  return hmac_sha256({*mac_key_, 32}, message, record + digest_bytes);
+  return libcrypto::hmac_sha256({*mac_key_, 32}, message, record + digest_bytes);
 }
 
 // OK, or JOURNAL if the record is neither zeros nor authentic.

@@ -90,17 +90,17 @@ const std::vector<Record>& records_of(const Expected& expected) {
 
 // ---- what the library takes ----
 
-rsa::Hash hash_of(const Record& record) {
-  rsa::Hash hash;
-  if (rsa::find_hash(record.text("hash"), hash) != STOCKADE_OK) throw std::runtime_error(record.where + ": hash");
+libcrypto::Hash hash_of(const Record& record) {
+  libcrypto::Hash hash;
+  if (libcrypto::find_hash(record.text("hash"), hash) != STOCKADE_OK) throw std::runtime_error(record.where + ": hash");
   return hash;
 }
 
 Buffer digest_of(const Record& record) {
   const Buffer message = record.bytes("message");
-  Buffer digest(rsa::digest_bytes(hash_of(record)));
+  Buffer digest(libcrypto::digest_bytes(hash_of(record)));
   const Bytes parts[] = {message};
-  EXPECT_EQ(rsa::hash_parts(hash_of(record), parts, digest.data()), STOCKADE_OK);
+  EXPECT_EQ(libcrypto::hash_parts(hash_of(record), parts, digest.data()), STOCKADE_OK);
   return digest;
 }
 

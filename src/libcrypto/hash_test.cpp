@@ -1,4 +1,4 @@
-#include "rsa/hash.h"
+#include "libcrypto/hash.h"
 
 #include <gtest/gtest.h>
 #include <openssl/evp.h>
@@ -11,7 +11,7 @@
 // OpenSSL 3 calls its MGF1 without a key around it deprecated.
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
-namespace stockade::rsa {
+namespace stockade::libcrypto {
 namespace {
 
 using Buffer = std::vector<uint8_t>;
@@ -31,7 +31,7 @@ constexpr Known known[] = {
     {Hash::sha512_256, "sha512-256", EVP_sha512_256},
 };
 
-TEST(RsaHash, has_names_that_are_found_again) {
+TEST(Hash, has_names_that_are_found_again) {
   static_assert(std::size(known) == hash_count);
   for (const Known& row : known) {
     EXPECT_STREQ(hash_name(row.hash), row.name);
@@ -46,7 +46,7 @@ TEST(RsaHash, has_names_that_are_found_again) {
   }
 }
 
-TEST(RsaHash, is_that_of_libcrypto_over_any_parts) {
+TEST(Hash, is_that_of_libcrypto_over_any_parts) {
   tests::RandomSource random;
   for (uint64_t i = tests::scaled(50); i > 0; --i) {
     for (const Known& row : known) {
@@ -61,7 +61,7 @@ TEST(RsaHash, is_that_of_libcrypto_over_any_parts) {
   }
 }
 
-TEST(RsaHash, masks_as_libcrypto_does) {
+TEST(Hash, masks_as_libcrypto_does) {
   tests::RandomSource random;
   for (uint64_t i = tests::scaled(50); i > 0; --i) {
     for (const Known& row : known) {
@@ -78,4 +78,4 @@ TEST(RsaHash, masks_as_libcrypto_does) {
 }
 
 }  // namespace
-}  // namespace stockade::rsa
+}  // namespace stockade::libcrypto

@@ -1,5 +1,5 @@
-// The hash functions that RSA's paddings are built on (FIPS 180-4), and the mask made of them. They are libcrypto's.
-// Nothing here throws; all may be called from many threads at once.
+// The hash functions of FIPS 180-4, and the mask of RSA's paddings that is made of them. They are libcrypto's. Nothing here
+// throws; all may be called from many threads at once.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 #include "base/bytes.h"
 #include "base/status.h"
 
-namespace stockade::rsa {
+namespace stockade::libcrypto {
 
 enum class Hash : uint32_t { sha1, sha224, sha256, sha384, sha512, sha512_224, sha512_256 };
 
@@ -28,7 +28,11 @@ Bytes digest_info_prefix(Hash hash);
 // Of the concatenation of the parts; `digest` takes digest_bytes(hash). LIBRARY, MEMORY.
 Status hash_parts(Hash hash, std::span<const Bytes> parts, uint8_t* digest);
 
+// Of everything from the descriptor's position to its end; `digest` takes digest_bytes(hash). IO (errno holds the
+// reason), LIBRARY, MEMORY.
+Status hash_file(Hash hash, int fd, uint8_t* digest);
+
 // data ^= MGF1(seed), as many bytes as `data` has (RFC 8017 B.2.1). LIBRARY, MEMORY.
 Status mask_with(Hash hash, Bytes seed, std::span<uint8_t> data);
 
-}  // namespace stockade::rsa
+}  // namespace stockade::libcrypto

@@ -1,4 +1,4 @@
-#include "format/derive.h"
+#include "libcrypto/derive.h"
 
 #include <gtest/gtest.h>
 #include <openssl/core_names.h>
@@ -18,7 +18,7 @@
 
 #include "cross/random_source.h"
 
-namespace stockade::format {
+namespace stockade::libcrypto {
 namespace {
 
 using Buffer = std::vector<uint8_t>;
@@ -130,19 +130,6 @@ TEST(Hmac, is_that_of_libcrypto) {
   }
 }
 
-TEST(Sha256, is_that_of_libcrypto_over_any_parts) {
-  tests::RandomSource random;
-  for (uint64_t i = tests::scaled(200); i > 0; --i) {
-    const Buffer message = random.bytes(random.below(500));
-    const size_t cut = random.between(0, message.size());
-    const Bytes parts[] = {Bytes(message).first(cut), {}, Bytes(message).subspan(cut)};
-    uint8_t digest[32], expected[32];
-    ASSERT_EQ(sha256(parts, digest), STOCKADE_OK);
-    SHA256(message.data(), message.size(), expected);
-    EXPECT_EQ(Buffer(digest, digest + 32), Buffer(expected, expected + 32));
-  }
-}
-
 Buffer stretch(const Buffer& passphrase, const Buffer& salt, uint32_t log2_n, size_t length) {
   Buffer out(length);
   EXPECT_EQ(scrypt(passphrase, salt, log2_n, out), STOCKADE_OK);
@@ -212,4 +199,4 @@ TEST(Derive, gives_the_same_to_many_threads) {
 }
 
 }  // namespace
-}  // namespace stockade::format
+}  // namespace stockade::libcrypto

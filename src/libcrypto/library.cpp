@@ -1,4 +1,4 @@
-#include "rsa/libcrypto.h"
+#include "libcrypto/library.h"
 
 #include <openssl/crypto.h>
 #include <openssl/err.h>
@@ -6,7 +6,7 @@
 
 #include <atomic>
 
-namespace stockade::rsa {
+namespace stockade::libcrypto {
 namespace {
 
 struct Library {
@@ -49,4 +49,4 @@ OSSL_LIB_CTX* library_context() {
   return library->context.get();
 }
 
-}  // namespace stockade::rsa
+}  // namespace stockade::libcrypto

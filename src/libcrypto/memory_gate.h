@@ -8,7 +8,7 @@
 #include <atomic>
 #include <cstdint>
 
-namespace stockade::format {
+namespace stockade::libcrypto {
 
 // Admits work by the memory it takes: what is within it never takes more than `budget` bytes together, but for a single
 // demand that is larger: that is alone. It has no lock, and so none that a fork() could leave locked; in a child nothing is
@@ -52,4 +52,4 @@ class MemoryGate {
   std::atomic<uint64_t> state_{0};  // the process, and what is within in it
 };
 
-}  // namespace stockade::format
+}  // namespace stockade::libcrypto

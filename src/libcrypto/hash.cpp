@@ -1,14 +1,16 @@
-#include "rsa/hash.h"
+#include "libcrypto/hash.h"
 
 #include <openssl/evp.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 
 #include "base/secret.h"
-#include "rsa/libcrypto.h"
+#include "libcrypto/library.h"
 
-namespace stockade::rsa {
+namespace stockade::libcrypto {
 namespace {
 
 using DigestContext = Handle<EVP_MD_CTX, EVP_MD_CTX_free>;
@@ -85,6 +87,26 @@ Status hash_parts(Hash hash, std::span<const Bytes> parts, uint8_t* digest) {
   return done ? STOCKADE_OK : errors.status();
 }
 
+Status hash_file(Hash hash, int fd, uint8_t* digest) {
+  constexpr size_t piece = size_t{256} << 10;
+  const ErrorScope errors;
+  const DigestContext context(EVP_MD_CTX_new());
+  const EVP_MD* const function = fetched(hash);
+  if (!context || function == nullptr || EVP_DigestInit_ex2(context.get(), function, nullptr) != 1) {
+    return errors.status();
+  }
+  SecretBuffer buffer;
+  if (!buffer.allocate(piece)) return STOCKADE_ERROR_MEMORY;
+  while (true) {
+    const ssize_t got = ::read(fd, buffer.data(), piece);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return STOCKADE_ERROR_IO;
+    if (got == 0) break;
+    if (EVP_DigestUpdate(context.get(), buffer.data(), static_cast<size_t>(got)) != 1) return errors.status();
+  }
+  return EVP_DigestFinal_ex(context.get(), digest, nullptr) == 1 ? STOCKADE_OK : errors.status();
+}
+
 Status mask_with(Hash hash, Bytes seed, std::span<uint8_t> data) {
   const ErrorScope errors;
   const DigestContext context(EVP_MD_CTX_new());
@@ -103,4 +125,4 @@ Status mask_with(Hash hash, Bytes seed, std::span<uint8_t> data) {
   return STOCKADE_OK;
 }
 
-}  // namespace stockade::rsa
+}  // namespace stockade::libcrypto

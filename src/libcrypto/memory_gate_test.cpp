@@ -1,4 +1,4 @@
-#include "format/memory_gate.h"
+#include "libcrypto/memory_gate.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -11,7 +11,7 @@
 
 #include "cross/random_source.h"
 
-namespace stockade::format {
+namespace stockade::libcrypto {
 namespace {
 
 // Long enough for a thread that may go on to have done so.
@@ -103,4 +103,4 @@ TEST(MemoryGate, is_empty_in_a_child) {
 }
 
 }  // namespace
-}  // namespace stockade::format
+}  // namespace stockade::libcrypto

@@ -1,5 +1,5 @@
-// What this folder needs of libcrypto: its objects as owners, a library context of our own, so that neither the host's
-// configuration nor its providers decide about keys and hashes, and an error queue that is left as it was.
+// Owners of libcrypto's objects, a library context of our own, so that neither the host's configuration nor its providers
+// decide about keys and hashes, and an error queue that is left as it was.
 #pragma once
 
 #include <openssl/types.h>
@@ -9,7 +9,7 @@
 #include "base/status.h"
 #include "base/without_throwing.h"
 
-namespace stockade::rsa {
+namespace stockade::libcrypto {
 
 template <auto free_function>
 struct Deleter {
@@ -41,4 +41,4 @@ class ErrorScope {
 // Null if libcrypto refuses.
 OSSL_LIB_CTX* library_context();
 
-}  // namespace stockade::rsa
+}  // namespace stockade::libcrypto
