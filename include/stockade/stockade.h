@@ -269,7 +269,8 @@ STOCKADE_API stockade_status stockade_decrypt_many(stockade_message *messages, u
 
 typedef enum stockade_padding { STOCKADE_PADDING_NONE = 0, STOCKADE_PADDING_PKCS7 = 1 } stockade_padding;
 
-/* One message that arrives in pieces of any size. Wiped when freed. The key and engine must outlive it. */
+/* One message that arrives in pieces of any size. Wiped when freed. The key and engine must outlive it. A process that is
+ * forked while it has one cannot continue it in the child (FORKED), which would encrypt other plaintext under the same IV. */
 typedef struct stockade_stream stockade_stream;
 
 /* Starts a message. Padding applies to ECB and CBC only. An XTS stream is one data unit.
@@ -280,7 +281,7 @@ STOCKADE_API stockade_status stockade_stream_create(stockade_stream **stream, co
 STOCKADE_API void stockade_stream_free(stockade_stream *stream);
 
 /* GCM: adds to the associated data; any number of calls before the first update.
- * Errors: NULL_POINTER, MODE, STATE, DATA_TOO_LONG. */
+ * Errors: NULL_POINTER, MODE, STATE, DATA_TOO_LONG, FORKED. */
 STOCKADE_API stockade_status stockade_stream_aad(stockade_stream *stream, const void *aad, uint64_t length);
 
 /* The most bytes that the next update with `length` bytes, or with 0 the final call, may write. 0 for a null stream. */
@@ -290,14 +291,14 @@ STOCKADE_API uint64_t stockade_stream_bound(const stockade_stream *stream, uint6
  * blocks hold back up to 31 bytes. `in` and `out` may be the same buffer only while nothing is held back.
  * Decrypting GCM writes nothing here: the ciphertext is kept until the tag is verified, so memory grows with the message
  * (for large data use stockade_raw_decrypt_fd).
- * Errors: NULL_POINTER, STATE, OUTPUT_SIZE (nothing was taken), OVERLAP, DATA_TOO_LONG, MEMORY. */
+ * Errors: NULL_POINTER, STATE, OUTPUT_SIZE (nothing was taken), OVERLAP, DATA_TOO_LONG, MEMORY, FORKED. */
 STOCKADE_API stockade_status stockade_stream_update(stockade_stream *stream, const void *in, uint64_t length, void *out,
                                                     uint64_t out_size, uint64_t *out_length);
 
 /* Ends the message: writes what was held back, adds or strips padding, and for GCM makes the tag (encrypt: written to
  * `tag`) or verifies it (decrypt: read from `tag`; plaintext is written only if it matches). Other modes take no tag
  * (null, 0). After any outcome but OUTPUT_SIZE the stream only accepts stockade_stream_free.
- * Errors: NULL_POINTER, STATE, OUTPUT_SIZE, TAG_LENGTH, DATA_LENGTH, PADDING, AUTHENTICATION. */
+ * Errors: NULL_POINTER, STATE, OUTPUT_SIZE, TAG_LENGTH, DATA_LENGTH, PADDING, AUTHENTICATION, FORKED. */
 STOCKADE_API stockade_status stockade_stream_final(stockade_stream *stream, void *out, uint64_t out_size,
                                                    uint64_t *out_length, void *tag, uint64_t tag_length);
 

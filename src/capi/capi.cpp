@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <new>
 
+#include "base/forks.h"
 #include "base/secret.h"
 #include "capi/arguments.h"
 #include "engine/cipher.h"
@@ -14,6 +15,7 @@
 
 struct stockade_stream {
   stockade::engine::Stream stream;
+  const uint64_t process = stockade::process_number();  // a child would encrypt other plaintext under the same IV
 };
 
 namespace {
@@ -278,6 +280,7 @@ void stockade_stream_free(stockade_stream* stream) { delete stream; }
 
 stockade_status stockade_stream_aad(stockade_stream* stream, const void* aad, uint64_t length) {
   if (stream == nullptr || missing(aad, length)) return STOCKADE_ERROR_NULL_POINTER;
+  if (stream->process != stockade::process_number()) return STOCKADE_ERROR_FORKED;
   return guarded([&] { return stream->stream.aad(bytes(aad), length); });
 }
 
@@ -290,12 +293,14 @@ stockade_status stockade_stream_update(stockade_stream* stream, const void* in, 
   if (stream == nullptr || out_length == nullptr || missing(in, length) || missing(out, out_size)) {
     return STOCKADE_ERROR_NULL_POINTER;
   }
+  if (stream->process != stockade::process_number()) return STOCKADE_ERROR_FORKED;
   return guarded([&] { return stream->stream.update(bytes(in), length, bytes(out), out_size, out_length); });
 }
 
 stockade_status stockade_stream_final(stockade_stream* stream, void* out, uint64_t out_size, uint64_t* out_length,
                                       void* tag, uint64_t tag_length) {
   if (stream == nullptr) return STOCKADE_ERROR_NULL_POINTER;
+  if (stream->process != stockade::process_number()) return STOCKADE_ERROR_FORKED;
   return guarded([&] { return stream->stream.final(bytes(out), out_size, out_length, bytes(tag), tag_length); });
 }
 

@@ -130,6 +130,27 @@ TEST(ForkedChild, cannot_go_on_with_a_job_whose_callback_forked) {
   }
 }
 
+TEST(ForkedChild, cannot_go_on_with_a_message_that_its_parent_encrypts) {
+  const Key key = make_key(STOCKADE_GCM, Bytes(32, 3));
+  const Bytes iv(12, 1), text(100, 2);
+  stockade_stream* stream = nullptr;
+  ASSERT_EQ(stockade_stream_create(&stream, key.get(), STOCKADE_ENCRYPT, iv.data(), iv.size(), STOCKADE_PADDING_NONE,
+                                   nullptr),
+            STOCKADE_OK);
+  Bytes out(200), tag(16);
+  uint64_t length = 0, last = 0;
+  ASSERT_EQ(stockade_stream_update(stream, text.data(), 50, out.data(), out.size(), &length), STOCKADE_OK);
+  EXPECT_TRUE(in_child([&] {
+    return stockade_stream_aad(stream, text.data(), 1) == STOCKADE_ERROR_FORKED &&
+           stockade_stream_update(stream, text.data(), 50, out.data(), out.size(), &length) == STOCKADE_ERROR_FORKED &&
+           stockade_stream_final(stream, out.data(), out.size(), &length, tag.data(), 16) == STOCKADE_ERROR_FORKED;
+  }));
+  EXPECT_EQ(stockade_stream_final(stream, out.data() + length, out.size() - length, &last, tag.data(), 16),
+            STOCKADE_OK);
+  EXPECT_EQ(length + last, 50U);
+  stockade_stream_free(stream);
+}
+
 // As a server does that reads its key, forks, and answers.
 TEST(ForkedChild, signs_with_a_key_that_its_parent_read_whatever_its_threads_do) {
   // Where another thread of the parent was allocating, the child waits for it for ever.
