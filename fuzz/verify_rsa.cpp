@@ -54,7 +54,7 @@ class Choices {
     input_ = input_.subspan(1);
     return value;
   }
-  Hash hash() { return static_cast<Hash>(byte() % hash_count); }
+  libcrypto::Hash hash() { return static_cast<libcrypto::Hash>(byte() % libcrypto::hash_count); }
   Bytes rest() const { return input_; }
 
  private:
@@ -91,10 +91,10 @@ Context make_context(int (*start)(EVP_PKEY_CTX*)) {
   return context;
 }
 
-const EVP_MD* digest_of(Hash hash) {
+const EVP_MD* digest_of(libcrypto::Hash hash) {
   // In the order of `Hash`.
-  const EVP_MD* const digests[hash_count] = {EVP_sha1(),   EVP_sha224(),     EVP_sha256(),    EVP_sha384(),
-                                             EVP_sha512(), EVP_sha512_224(), EVP_sha512_256()};
+  const EVP_MD* const digests[libcrypto::hash_count] = {EVP_sha1(),   EVP_sha224(),     EVP_sha256(),    EVP_sha384(),
+                                                        EVP_sha512(), EVP_sha512_224(), EVP_sha512_256()};
   return digests[static_cast<uint32_t>(hash)];
 }
 
@@ -150,9 +150,9 @@ bool accepted_by_libcrypto(const SignaturePadding& padding, const Buffer& digest
 }
 
 void check_signature(Choices& choices) {
-  const Hash hash = choices.hash();
+  const libcrypto::Hash hash = choices.hash();
   Sequence random;
-  Buffer digest(digest_bytes(hash), 0x5a), encoded(keys().bytes());
+  Buffer digest(libcrypto::digest_bytes(hash), 0x5a), encoded(keys().bytes());
   SignaturePadding padding = Pkcs1{hash};
   if (choices.byte() % 2 == 0) {
     Pss pss{hash, choices.hash(), {static_cast<SaltLength::Kind>(choices.byte() % 4), choices.byte()}};
@@ -190,11 +190,11 @@ bool decrypted_by_libcrypto(const Oaep& oaep, const Buffer& ciphertext, Buffer& 
 
 // The masks of OAEP on the encoded message, or off it.
 void mask(const Oaep& oaep, Buffer& encoded, bool on) {
-  const std::span<uint8_t> seed(encoded.data() + 1, digest_bytes(oaep.hash));
+  const std::span<uint8_t> seed(encoded.data() + 1, libcrypto::digest_bytes(oaep.hash));
   const std::span<uint8_t> block = std::span(encoded).subspan(1 + seed.size());
-  if (on) require(mask_with(oaep.mask_hash, seed, block) == STOCKADE_OK);
-  require(mask_with(oaep.mask_hash, block, seed) == STOCKADE_OK);
-  if (!on) require(mask_with(oaep.mask_hash, seed, block) == STOCKADE_OK);
+  if (on) require(libcrypto::mask_with(oaep.mask_hash, seed, block) == STOCKADE_OK);
+  require(libcrypto::mask_with(oaep.mask_hash, block, seed) == STOCKADE_OK);
+  if (!on) require(libcrypto::mask_with(oaep.mask_hash, seed, block) == STOCKADE_OK);
 }
 
 void check_decryption(Choices& choices) {
