@@ -68,6 +68,8 @@ bool digest_of(EVP_MD_CTX* context, const EVP_MD* digest, std::span<const Bytes>
 
 const char* hash_name(Hash hash) { return row(hash).name; }
 
+const char* library_name(Hash hash) { return row(hash).library_name; }
+
 Status find_hash(std::string_view name, Hash& hash) {
   const Row* const found = std::find_if(std::begin(rows), std::end(rows), [&](const Row& r) { return name == r.name; });
   if (found == std::end(rows)) return STOCKADE_ERROR_UNKNOWN_NAME;

@@ -18,6 +18,8 @@ inline constexpr uint64_t most_digest_bytes = 64;
 
 // "sha1", "sha224", ... "sha512-256".
 const char* hash_name(Hash hash);
+// "SHA1", "SHA2-224", ...: what libcrypto calls it.
+const char* library_name(Hash hash);
 // UNKNOWN_NAME.
 Status find_hash(std::string_view name, Hash& hash);
 // What one digest has.
