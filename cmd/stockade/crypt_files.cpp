@@ -67,7 +67,7 @@ class CryptWork : public FileWork {
   void run_plain(size_t index, const Input& input, const FileHead& head, const stockade_engine* engine);
   bool run_resumable(size_t index, const Input& input, const FileHead& head, const stockade_engine* engine);
   Input open_file(const std::string& path) const;
-  bool is_done_already(size_t index, const Input& input) const;
+  bool is_done_already(size_t index, const Input& input, const FileHead& head) const;
   FileContext context(const Input& input, const std::string& output, const FileHead& head) const;
   OutputFile::Options output_options(size_t index, const Input& input) const;
 
@@ -199,11 +199,23 @@ void CryptWork::run_plain(size_t index, const Input& input, const FileHead& head
   finished_[index] = std::move(output);
 }
 
-bool CryptWork::is_done_already(size_t index, const Input& input) const {
-  struct stat output {};
-  if (inputs_.size() == 1 || line_.force || stat(outputs_[index].path.c_str(), &output) != 0) return false;
-  const timespec &made = output.st_mtim, &source = input.status.st_mtim;
-  return made.tv_sec > source.tv_sec || (made.tv_sec == source.tv_sec && made.tv_nsec > source.tv_nsec);
+// Whether a file of this length becomes one of that length when it is opened.
+bool opens_to(const FileHead& head, uint64_t length, uint64_t plain_length) {
+  uint64_t plain = 0;
+  return head.status == STOCKADE_OK && !head.armored && length >= head.length() &&
+         stockade_plaintext_length(length - head.length(), &plain) == STOCKADE_OK && plain == plain_length;
+}
+
+// Newer than the input, and as long as what would be made: a file of another kind is not taken for the output.
+bool CryptWork::is_done_already(size_t index, const Input& input, const FileHead& head) const {
+  const std::string& path = outputs_[index].path;
+  struct stat found {};
+  if (inputs_.size() == 1 || line_.force || stat(path.c_str(), &found) != 0 || !S_ISREG(found.st_mode)) return false;
+  const timespec &made = found.st_mtim, &source = input.status.st_mtim;
+  if (made.tv_sec < source.tv_sec || (made.tv_sec == source.tv_sec && made.tv_nsec <= source.tv_nsec)) return false;
+  if (line_.decrypting()) return opens_to(head, input.length, static_cast<uint64_t>(found.st_size));
+  const Input output = open_input(path, line_.run.quiet);
+  return opens_to(read_head(output), output.length, input.length);
 }
 
 // False where the job is too small for it.
@@ -213,7 +225,7 @@ bool CryptWork::run_resumable(size_t index, const Input& input, const FileHead& 
   if (path.empty() || path == "-") refuse("--resume needs an output with a name", {"name it with -o FILE"});
   if (head.armored) refuse(fmt::format("{} is armored, and --resume does not work with armor", input.name));
   if (!ResumableOutput::has_journal(path)) {
-    if (is_done_already(index, input)) {
+    if (is_done_already(index, input, head)) {
       ui::notice(fmt::format("'{}' is there and newer than {}: left alone", path, input.name));
       progress_->end_file(input.length);
       return true;

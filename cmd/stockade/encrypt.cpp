@@ -33,9 +33,9 @@ interrupted work:
   journal is .OUT.stockade-journal. The same command again goes on. The journal is
   of use only to who can open the file, or to who has the key of --resume-key, which
   -r and -R do not do without. With several inputs, an output that is newer than its
-  input is left alone. What was written is read back and made again where it is not
-  what was written. An input that changed meanwhile is refused; --resume --force then
-  starts over.
+  input, and as long as what would be made, is left alone; nothing else of it is looked
+  at. What was written is read back and made again where it is not what was written.
+  An input that changed meanwhile is refused; --resume --force then starts over.
 
 parts:
   A file too long for one machine is made by many that see it: 'stockade plan' begins

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "exit_status.h"
+#include "kept_files.h"
 #include "ui.h"
 
 namespace stockade::cmd {
@@ -40,13 +41,6 @@ int descriptor_number(std::string_view path) {
     if (std::from_chars(path.data() + folder.size(), end, number).ptr == end) return number;
   }
   return -1;
-}
-
-void refuse_same(const OutputFile::Options& options, const struct stat& found, const std::string& name) {
-  if (options.input != nullptr && same_file(*options.input, found)) {
-    throw Failure(Exit::usage, fmt::format("input and output are the same file, {}", name),
-                  {"write to another name, then rename it"});
-  }
 }
 
 // How a process names a file that it has open and that has no name.
@@ -110,20 +104,21 @@ OutputFile::OutputFile(const Options& options)
     if (fd_.get() < 0) fail("write to", name_, errno);
     return;
   }
-  const bool exists = stat(path_.c_str(), &found) == 0;
-  if (exists && S_ISDIR(found.st_mode)) throw Failure(Exit::usage, fmt::format("the output {} is a directory", name_));
-  if (exists) refuse_same(options, found, name_);
-  if (exists && !S_ISREG(found.st_mode)) {
-    open_special(options, found);
-    return;
+  const Target target = find_target(path_, name_);
+  if (target.found) {
+    if (S_ISDIR(target.found->st_mode)) {
+      throw Failure(Exit::usage, fmt::format("the output {} is a directory", name_));
+    }
+    refuse_same(options, *target.found, name_);
+    if (!S_ISREG(target.found->st_mode)) {
+      open_special(options, *target.found);
+      return;
+    }
   }
-  struct stat link {};
-  if (lstat(path_.c_str(), &link) == 0) {
-    if (!force_) throw Failure(Exit::usage, fmt::format("the output {} exists", name_), {"replace it with --force"});
-    // A link stays: the file that it points to is what is replaced.
-    char target[PATH_MAX];
-    if (realpath(path_.c_str(), target) != nullptr) path_ = target;
+  if (!force_ && lstat(path_.c_str(), &found) == 0) {
+    throw Failure(Exit::usage, fmt::format("the output {} exists", name_), {"replace it with --force"});
   }
+  path_ = target.path;
   open_temporary(options);
 }
 
@@ -264,8 +259,63 @@ bool same_file(const struct stat& a, const struct stat& b) {
   return S_ISREG(a.st_mode) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
+void refuse_same(const OutputFile::Options& options, const struct stat& found, const std::string& name) {
+  refuse_kept(found, name);
+  if (options.input != nullptr && same_file(*options.input, found)) {
+    throw Failure(Exit::usage, fmt::format("input and output are the same file, {}", name),
+                  {"write to another name, then rename it"});
+  }
+}
+
+Target find_target(const std::string& path, const std::string& name) {
+  Target target{path, {}};
+  const Descriptor file(open(path.c_str(), O_PATH | O_CLOEXEC));
+  struct stat found {};
+  if (file.get() < 0 && errno == ENOENT) return target;
+  if (file.get() < 0 || fstat(file.get(), &found) != 0) fail("write to", name, errno);
+  target.found = found;
+  struct stat link {};
+  if (lstat(path.c_str(), &link) != 0 || !S_ISLNK(link.st_mode)) return target;
+  char real[PATH_MAX];
+  const ssize_t length = readlink(descriptor_path(file.get()).c_str(), real, sizeof real);
+  if (length <= 0 || length == ssize_t{sizeof real}) return target;
+  std::string followed(real, static_cast<size_t>(length));
+  if (has_name(file.get(), followed)) target.path = std::move(followed);
+  return target;
+}
+
+bool has_name(int fd, const std::string& path) {
+  struct stat open_file {
+  }, named{};
+  return fstat(fd, &open_file) == 0 && stat(path.c_str(), &named) == 0 && same_file(open_file, named);
+}
+
+void require_name(int fd, const std::string& path) {
+  if (has_name(fd, path)) return;
+  throw Failure(Exit::io, fmt::format("'{}' was removed or replaced while it was written", path),
+                {"two commands must not write one output at the same time"});
+}
+
+void refuse_kept(const struct stat& found, const std::string& name) {
+  if (!is_kept(found)) return;
+  throw Failure(Exit::usage,
+                fmt::format("the output {} is a file that this command needs: a key, a passphrase or a plan", name),
+                {"write to another name"});
+}
+
+void refuse_used(const OutputFile::Options& options, const std::string& own) {
+  struct stat found {};
+  if (stat(own.c_str(), &found) != 0) return;
+  refuse_kept(found, "'" + own + "'");
+  if (options.input == nullptr || !same_file(*options.input, found)) return;
+  throw Failure(Exit::usage, fmt::format("the input is '{}', in which the output would grow", own),
+                {"rename the input, or write to another name"});
+}
+
 void rename_file(const std::string& from, const std::string& to, bool replace, const std::string& name) {
   if (replace) {
+    struct stat replaced {};
+    if (stat(to.c_str(), &replaced) == 0) refuse_kept(replaced, name);
     if (rename(from.c_str(), to.c_str()) != 0) fail("create", name, errno);
     return;
   }

@@ -88,6 +88,25 @@ std::string_view name_in_folder(std::string_view path);
 
 // Whether both are the same regular file or block device.
 bool same_file(const struct stat& a, const struct stat& b);
+// What a path leads to. A symbolic link stays, and the file that it points to is replaced: `path` is that file's own. The
+// kernel follows the link, and so decides, in folders that are everybody's, whose links may be followed.
+struct Target {
+  std::string path;
+  std::optional<struct stat> found;  // nothing where there is no file
+};
+// `name` is for messages. Throws Failure (io) where it cannot be reached.
+Target find_target(const std::string& path, const std::string& name);
+
+// Whether the open file still has this name.
+bool has_name(int fd, const std::string& path);
+// Throws Failure (io) if it has not: somebody has removed or replaced what was being written.
+void require_name(int fd, const std::string& path);
+// Throws Failure (usage) for a key, a passphrase file or a plan that this command uses.
+void refuse_kept(const struct stat& found, const std::string& name);
+// The same, and for the input.
+void refuse_same(const OutputFile::Options& options, const struct stat& found, const std::string& name);
+// Throws Failure (usage) if the input, or one of those, is this file, in which an output grows.
+void refuse_used(const OutputFile::Options& options, const std::string& own);
 
 // Gives a complete file its name; without `replace` whatever has the name already, wins. `name` is for messages. Throws
 // Failure.

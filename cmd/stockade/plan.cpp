@@ -160,6 +160,7 @@ void Planning::work() {
   OutputFile plan({.path = path, .force = line_.force, .mode = 0600, .input = &input_.status});
   if (!plan.private_until_commit()) refuse(fmt::format("the plan {} is no regular file", plan.name()));
   read_keys();
+  output.check_target();
   create(output, plan);
   plan.commit();
   output.keep();

@@ -7,13 +7,12 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <climits>
-#include <cstdlib>
 #include <numeric>
 
 #include "file_failure.h"
 #include "file_job.h"
 #include "input_file.h"
+#include "kept_files.h"
 #include "side_file.h"
 #include "ui.h"
 
@@ -47,6 +46,7 @@ Plan::Plan(const PlanOptions& options, const KeyOptions& keys) : path_(options.p
     errno = ENOENT;
     fail("open", name_);
   }
+  keep_file(fd_.get());
   Input input;
   input.name = name_;
   input.fd = Descriptor(fcntl(fd_.get(), F_DUPFD_CLOEXEC, 3));
@@ -120,7 +120,7 @@ uint64_t Plan::plain_slice_bytes() const {
 }
 
 void Plan::remove() const {
-  unlink(path_.c_str());
+  if (has_name(fd_.get(), path_)) unlink(path_.c_str());
   sync_folder(folder_of(path_), fmt::format("the work is done, but a power failure may bring back {}", name_));
 }
 
@@ -129,38 +129,34 @@ PartedOutput::PartedOutput(const OutputFile::Options& options)
   if (path_.empty() || path_ == "-") {
     throw Failure(Exit::usage, "parts need an output with a name", {"name it with -o FILE"});
   }
-  struct stat found {};
-  const bool exists = stat(path_.c_str(), &found) == 0;
+  const Target target = find_target(path_, name_);
   if (path_.ends_with('/')) throw Failure(Exit::usage, fmt::format("the output {} names a directory", name_));
-  if (exists && !S_ISREG(found.st_mode)) {
+  if (target.found && !S_ISREG(target.found->st_mode)) {
     throw Failure(Exit::usage, fmt::format("the output {} is no regular file, which parts need", name_));
   }
-  if (exists && options.input != nullptr && same_file(*options.input, found)) {
-    throw Failure(Exit::usage, fmt::format("input and output are the same file, {}", name_),
-                  {"write to another name, then rename it"});
-  }
-  // A link stays: the file that it points to is what is replaced.
-  char target[PATH_MAX];
-  const bool is_link = exists && lstat(path_.c_str(), &found) == 0 && S_ISLNK(found.st_mode);
-  if (is_link && realpath(path_.c_str(), target) != nullptr) path_ = target;
+  if (target.found) refuse_same(options, *target.found, name_);
+  path_ = target.path;
   parts_path_ = beside(path_, "stockade-parts");
   // What is to be thrown away stands until there is something new.
   made_path_ = force_ ? beside(path_, "stockade-new-parts") : parts_path_;
   parts_name_ = "'" + parts_path_ + "'";
+  for (const std::string& own : {parts_path_, made_path_}) refuse_used(options, own);
 }
 
 PartedOutput::~PartedOutput() {
-  if (made_) unlink(made_path_.c_str());
+  if (made_ && has_name(fd_.get(), made_path_)) unlink(made_path_.c_str());
 }
 
-void PartedOutput::check_absent() const {
+void PartedOutput::check_target() const {
+  struct stat found {};
+  if (stat(path_.c_str(), &found) == 0) refuse_kept(found, name_);
   if (!force_ && access(path_.c_str(), F_OK) == 0) {
     throw Failure(Exit::usage, fmt::format("the output {} exists", name_), {"replace it with --force"});
   }
 }
 
 void PartedOutput::make() {
-  check_absent();
+  check_target();
   if (force_) unlink(made_path_.c_str());
   doomed_.emplace(made_path_.c_str());
   fd_ = open_side_file(made_path_, O_RDWR | O_CREAT | O_EXCL);
@@ -174,6 +170,7 @@ void PartedOutput::make() {
 }
 
 void PartedOutput::keep() {
+  require_name(fd_.get(), made_path_);
   // Those who still write to older parts write to nothing from now on.
   if (force_) rename_file(made_path_, parts_path_, true, parts_name_);
   sync_folder(folder_of(parts_path_));
@@ -191,7 +188,7 @@ void PartedOutput::open() {
 
 void PartedOutput::open_alone() {
   open();
-  check_absent();
+  check_target();
   // A part has a lock on its first byte, which others may share.
   struct flock first_byte {};
   first_byte.l_type = F_WRLCK;
@@ -204,7 +201,9 @@ void PartedOutput::open_alone() {
 
 void PartedOutput::commit(mode_t mode) {
   sync_file(fd_.get(), name_);
+  require_name(fd_.get(), parts_path_);
   rename_file(parts_path_, path_, force_, name_);
+  require_name(fd_.get(), path_);
   // Until now it was for its owner alone.
   if (fchmod(fd_.get(), mode) != 0) fail("write", name_);
   sync_folder(folder_of(path_));

@@ -86,10 +86,10 @@ class PartedOutput {
   void open_alone();
   // Makes it durable and gives it its name, with this mode. Throws Failure.
   void commit(mode_t mode);
+  // Throws Failure (usage) where the output exists and may not be replaced.
+  void check_target() const;
 
  private:
-  void check_absent() const;
-
   std::string name_, path_, parts_path_, parts_name_, made_path_;
   bool force_, made_ = false;
   std::optional<interrupt::Doomed> doomed_;

@@ -7,8 +7,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <climits>
-#include <cstdlib>
 
 #include "exit_status.h"
 #include "file_failure.h"
@@ -26,14 +24,6 @@ constexpr size_t most_copy_bytes = (1 << 20) + 4096;
 
 [[noreturn]] void fail(std::string_view what, std::string_view name) {
   throw Failure(Exit::io, fmt::format("cannot {} {}: {}", what, name, ui::system_text(errno)));
-}
-
-// The file that a symbolic link points to: the link stays, and what stands beside the file is found beside it.
-std::string resolved(const std::string& path) {
-  struct stat link {};
-  char target[PATH_MAX];
-  const bool is_link = lstat(path.c_str(), &link) == 0 && S_ISLNK(link.st_mode);
-  return is_link && realpath(path.c_str(), target) != nullptr ? target : path;
 }
 
 Input open_for_change(const std::string& path, const std::string& shown) {
@@ -75,7 +65,9 @@ ssize_t copy_piece(int from, off_t* position, int to) {
 }  // namespace
 
 RekeyTarget::RekeyTarget(const std::string& path)
-    : path_(resolved(path)), copy_path_(beside(path_, "stockade-header")), input_(open_for_change(path_, path)) {}
+    : path_(find_target(path, "'" + path + "'").path),
+      copy_path_(beside(path_, "stockade-header")),
+      input_(open_for_change(path_, path)) {}
 
 std::vector<uint8_t> RekeyTarget::read_front(size_t length) const {
   std::vector<uint8_t> bytes(length);

@@ -6,8 +6,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <climits>
-#include <cstdlib>
 
 #include "exit_status.h"
 #include "ui.h"
@@ -22,13 +20,6 @@ std::string journal_of(const std::string& path) { return beside(path, "stockade-
   throw Failure(Exit::io, fmt::format("cannot {} '{}': {}", what, path, ui::system_text(errno)));
 }
 
-// Whether the open file still has this name.
-bool has_name(int fd, const std::string& path) {
-  struct stat open_file {
-  }, named{};
-  return fstat(fd, &open_file) == 0 && stat(path.c_str(), &named) == 0 && same_file(open_file, named);
-}
-
 }  // namespace
 
 bool ResumableOutput::has_journal(const std::string& path) { return access(journal_of(path).c_str(), F_OK) == 0; }
@@ -38,24 +29,20 @@ ResumableOutput::ResumableOutput(const OutputFile::Options& options)
   check_target(options);
   partial_path_ = partial_of(path_);
   journal_path_ = journal_of(path_);
+  for (const std::string& own : {partial_path_, journal_path_}) refuse_used(options, own);
   // Another process may finish between our look at its files and our lock.
   while (!open_both()) continue;
 }
 
 void ResumableOutput::check_target(const OutputFile::Options& options) {
-  struct stat found {};
-  exists_ = stat(path_.c_str(), &found) == 0;
-  if (exists_ && !S_ISREG(found.st_mode)) {
+  const Target target = find_target(path_, name_);
+  exists_ = target.found.has_value();
+  if (exists_ && !S_ISREG(target.found->st_mode)) {
     throw Failure(Exit::usage, fmt::format("the output {} is no regular file, which --resume needs", name_));
   }
-  if (exists_ && options.input != nullptr && same_file(*options.input, found)) {
-    throw Failure(Exit::usage, fmt::format("input and output are the same file, {}", name_),
-                  {"write to another name, then rename it"});
-  }
+  if (exists_) refuse_same(options, *target.found, name_);
   if (path_.ends_with('/')) throw Failure(Exit::usage, fmt::format("the output {} names a directory", name_));
-  // A link stays: the file that it points to is what is replaced.
-  char target[PATH_MAX];
-  if (exists_ && realpath(path_.c_str(), target) != nullptr) path_ = target;
+  path_ = target.path;
 }
 
 ResumableOutput::~ResumableOutput() {
@@ -64,8 +51,8 @@ ResumableOutput::~ResumableOutput() {
 
 void ResumableOutput::remove_both() {
   // In the order that leaves no journal without its partial for long.
-  if (journal_.get() >= 0) unlink(journal_path_.c_str());
-  unlink(partial_path_.c_str());
+  if (journal_.get() >= 0 && has_name(journal_.get(), journal_path_)) unlink(journal_path_.c_str());
+  if (has_name(partial_.get(), partial_path_)) unlink(partial_path_.c_str());
 }
 
 // Opens and locks; false where the name meanwhile went to another file, or to none.
@@ -114,8 +101,11 @@ void ResumableOutput::commit() {
   if (!force_ && access(path_.c_str(), F_OK) == 0) {
     throw Failure(Exit::usage, fmt::format("the output {} exists", name_), {"replace it with --force"});
   }
+  require_name(partial_.get(), partial_path_);
+  require_name(journal_.get(), journal_path_);
   unlink(journal_path_.c_str());
   rename_file(partial_path_, path_, force_, name_);
+  require_name(partial_.get(), path_);
   // Until now it was for its owner alone.
   if (fchmod(partial_.get(), mode_) != 0) fail("write", path_);
   sync_folder(folder_of(path_));

@@ -14,6 +14,7 @@
 
 #include "exit_status.h"
 #include "interrupt.h"
+#include "kept_files.h"
 #include "output_file.h"
 #include "ui.h"
 
@@ -79,6 +80,7 @@ void read_secret_file(const std::string& path, const std::string& what, SecretBy
   const Descriptor fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (fd.get() < 0) fail(what);
   if (!is_public && !names_descriptor(path)) warn_if_open_to_others(fd.get(), what);
+  keep_file(fd.get());
   read_secret(fd.get(), what, content);
 }
 
