@@ -7,7 +7,7 @@
 #include <fstream>
 
 #include "engine/cuda.h"
-#include "engine/engine.h"
+#include "config/environment.h"
 #include "engine/handles.h"
 #include "gpu_questions.h"
 
@@ -53,7 +53,7 @@ GpuMachine look_at_gpus(const std::vector<uint32_t>& numbers) {
   uint64_t usable = 0;
   if (engine::usable_devices(0, usable) != STOCKADE_OK) throw NoGpu("none has compute capability 7.5 or newer");
   uint64_t wanted = mask_of(numbers);
-  if (wanted == 0) wanted = engine::environment().devices;
+  if (wanted == 0) wanted = config::environment().devices;
   if (wanted == 0) wanted = usable;
   GpuMachine machine;
   machine.driver = driver_version();

@@ -8,7 +8,8 @@
 #include "aes.h"
 #include "base/random.h"
 #include "bignum/bignum_variants.h"
-#include "engine/engine.h"
+#include "config/environment.h"
+#include "offload/make_engine.h"
 #include "rsa/batch.h"
 #include "rsa/key_files.h"
 #include "rsa/operation.h"
@@ -25,13 +26,13 @@ void require(Status status, const char* what) {
 
 const bignum::Variant* row_named(std::string_view name) {
   const bignum::Variant* row = nullptr;
-  require(bignum::choose(name, engine::environment().usable, &row), "row");
+  require(bignum::choose(name, config::environment().usable, &row), "row");
   return row;
 }
 
 std::vector<const bignum::Variant*> rows_for(const RsaSettings& settings) {
   std::vector<const bignum::Variant*> rows;
-  const engine::Environment& environment = engine::environment();
+  const config::Environment& environment = config::environment();
   if (!settings.rows.empty()) {
     for (const std::string& name : settings.rows) rows.push_back(row_named(name));
   } else if (settings.chosen_row_only) {
@@ -54,7 +55,7 @@ class Contender {
     const std::vector<uint8_t> der = material.peer.private_key();
     std::string type;
     require(rsa::read_private_key(der, {}, &row, system_random(), key_, type), "private key");
-    require(engine::make_engine(threads == 1 ? "serial" : "threads", threads, engine_), "engine");
+    require(offload::make_engine(threads == 1 ? "serial" : "threads", threads, engine_), "engine");
     for (uint64_t i = 0; i < material.count; ++i) {
       const rsa::PublicKey* const half = &key_->public_key();
       signing_.push_back({key_.get(), material.digest(i), material.output(i)});
@@ -146,7 +147,7 @@ class Contender {
   RsaMaterial* material_;
   rsa::SignaturePadding padding_ = rsa::Pkcs1{};
   std::unique_ptr<rsa::PrivateKey> key_;
-  engine::Engine engine_{};
+  config::EngineChoice engine_{};
   std::vector<rsa::Signing> signing_;
   std::vector<rsa::Verification> verifying_;
   std::vector<rsa::Encryption> encrypting_;

@@ -20,7 +20,8 @@
 #include "base/secret.h"
 #include "bignum/bignum_variants.h"
 #include "bignum/integer.h"
-#include "engine/engine.h"
+#include "config/environment.h"
+#include "parallel/parallel_for.h"
 #include "peer_rsa.h"
 #include "rsa.h"
 #include "rsa/key_files.h"
@@ -41,15 +42,15 @@ void require(Status status, const char* what) {
 
 const bignum::Variant& row_named(std::string_view name) {
   const bignum::Variant* row = nullptr;
-  require(bignum::choose(name, engine::environment().usable, &row), "row");
+  require(bignum::choose(name, config::environment().usable, &row), "row");
   return *row;
 }
 
 // Calls run(item) for each item, on as many threads.
 template <typename Run>
 void on_threads(uint32_t count, Run run) {
-  const engine::Plan plan{engine::Kind::threads, count, aes::Stores::ordinary, ""};
-  engine::run(plan, count, 1, [&run](uint64_t begin, uint64_t end, uint32_t) {
+  const parallel::Plan plan{config::Kind::threads, count, aes::Stores::ordinary, ""};
+  parallel::parallel_for(plan, count, 1, [&run](uint64_t begin, uint64_t end, uint32_t) {
     for (uint64_t i = begin; i < end; ++i) run(i);
   });
 }
@@ -214,7 +215,7 @@ class Decryption {
 // The best row with lanes that runs here, or null.
 const bignum::Variant* vector_row() {
   for (const bignum::Variant& row : bignum::variants()) {
-    if (row.automatic && row.lanes > 1 && (row.needs & ~engine::environment().usable) == 0) return &row;
+    if (row.automatic && row.lanes > 1 && (row.needs & ~config::environment().usable) == 0) return &row;
   }
   return nullptr;
 }

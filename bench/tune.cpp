@@ -10,7 +10,7 @@
 #include <set>
 #include <utility>
 
-#include "engine/team.h"
+#include "parallel/thread_pool.h"
 #include "tune/experience.h"
 #include "tune_work.h"
 
@@ -23,7 +23,7 @@ constexpr double out_of_the_question = 8, out_of_the_question_for_rows = 4;
 // Of what a first look leaves a quick run measures so many.
 constexpr size_t most_in_a_hurry = 6;
 // By then a team that has nothing to do is asleep, and in nobody's way.
-constexpr timespec until_asleep = {0, 5 * engine::team_patience};
+constexpr timespec until_asleep = {0, 5 * parallel::pool_patience};
 constexpr std::chrono::microseconds until_apart{2000};
 // Times that a noisy point is measured again, each time for longer, where there is time for it.
 constexpr uint32_t most_repeats = 3;

@@ -12,7 +12,7 @@
 #include <string>
 
 #include "bignum/bignum_variants.h"
-#include "engine/engine.h"
+#include "config/environment.h"
 #include "engine/handles.h"
 #include "format/chunks.h"
 #include "gpu_questions.h"
@@ -382,7 +382,7 @@ class Rsa : public Planned {
     if (operation() == Operation::rsa_public) return one_thread_and_many(settings().threads);
     std::vector<Choice> all;
     for (const bignum::Variant& row : bignum::variants()) {
-      if (!row.automatic || (row.needs & ~engine::environment().usable) != 0) continue;
+      if (!row.automatic || (row.needs & ~config::environment().usable) != 0) continue;
       for (Choice choice : one_thread_and_many(settings().threads)) {
         std::strncpy(choice.row, row.name, sizeof choice.row - 1);
         choice.layers = tune::Layers::together;

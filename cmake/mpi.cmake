@@ -72,11 +72,11 @@ function(stockade_add_mpi implementation)
   endif()
   set(library stockade_mpi_${implementation})
   add_library(${library} STATIC
-    src/engine/mpi.cpp
-    src/engine/mpi_leave.cpp
-    src/engine/mpi_message.cpp
-    src/format/team_file.cpp
-    src/format/team_layout.cpp
+    src/mpi/chunk_distribution.cpp
+    src/mpi/communicator.cpp
+    src/mpi/file.cpp
+    src/mpi/finalize.cpp
+    src/mpi/message.cpp
     src/capi/mpi.cpp)
   target_include_directories(${library} PRIVATE src PUBLIC
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)

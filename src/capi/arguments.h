@@ -7,7 +7,8 @@
 
 #include "base/status.h"
 #include "base/without_throwing.h"
-#include "engine/engine.h"
+#include "config/environment.h"
+#include "offload/make_engine.h"
 #include "engine/handles.h"
 
 namespace stockade::capi {
@@ -48,8 +49,8 @@ inline bool valid(const stockade_direction& direction) { return number(direction
 inline bool valid(const stockade_cipher& cipher) { return number(cipher) <= STOCKADE_COBBLESTONE_128; }
 inline bool valid(const stockade_padding& padding) { return number(padding) <= STOCKADE_PADDING_PKCS7; }
 
-inline Status resolve(const stockade_engine* handle, const engine::Engine** found) {
-  if (handle == nullptr) return engine::default_engine(found);
+inline Status resolve(const stockade_engine* handle, const config::EngineChoice** found) {
+  if (handle == nullptr) return offload::default_engine(found);
   *found = &handle->wish;
   return STOCKADE_OK;
 }

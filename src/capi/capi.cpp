@@ -11,6 +11,7 @@
 #include "engine/handles.h"
 #include "engine/stream.h"
 #include "format/raw_file.h"
+#include "offload/make_engine.h"
 #include "stockade/stockade.h"
 
 struct stockade_stream {
@@ -23,14 +24,14 @@ namespace {
 using namespace stockade::capi;  // NOLINT(google-build-using-namespace): this folder's own
 using stockade::Status;
 using stockade::engine::CipherKey;
-using stockade::engine::Engine;
+using stockade::config::EngineChoice;
 
 constexpr uint32_t most_devices = 64;
 
 // Calls body(key, engine) with what the handles hold.
 template <typename Body>
 Status with(const stockade_key* key, const stockade_engine* handle, Body&& body) {
-  const Engine* engine = nullptr;
+  const EngineChoice* engine = nullptr;
   if (const Status status = resolve(handle, &engine); status != STOCKADE_OK) return status;
   return guarded([&] { return body(key->cipher, *engine); });
 }
@@ -40,7 +41,7 @@ Status crypt(stockade_direction direction, const stockade_key* key, const void* 
   if (key == nullptr || missing(iv, iv_length) || missing(in, length) || missing(out, length)) {
     return STOCKADE_ERROR_NULL_POINTER;
   }
-  return with(key, engine, [&](const CipherKey& cipher, const Engine& who) {
+  return with(key, engine, [&](const CipherKey& cipher, const EngineChoice& who) {
     return stockade::engine::crypt(cipher, direction, bytes(iv), iv_length, bytes(in), length, bytes(out), who);
   });
 }
@@ -50,7 +51,7 @@ Status crypt_units(stockade_direction direction, const stockade_key* key, const 
   if (key == nullptr || missing(iv, iv_length) || missing(in, length) || missing(out, length)) {
     return STOCKADE_ERROR_NULL_POINTER;
   }
-  return with(key, engine, [&](const CipherKey& cipher, const Engine& who) {
+  return with(key, engine, [&](const CipherKey& cipher, const EngineChoice& who) {
     return stockade::engine::crypt_units(cipher, direction, bytes(iv), iv_length, unit, bytes(in), length, bytes(out),
                                          who);
   });
@@ -72,7 +73,7 @@ Status crypt_many(stockade_direction direction, stockade_message* messages, uint
                   const stockade_engine* handle) {
   if (missing(messages, count)) return STOCKADE_ERROR_NULL_POINTER;
   if (impossible(count, sizeof *messages)) return STOCKADE_ERROR_ARGUMENT;
-  const Engine* engine = nullptr;
+  const EngineChoice* engine = nullptr;
   if (const Status status = resolve(handle, &engine); status != STOCKADE_OK) return status;
   for (uint64_t i = 0; i < count; ++i) messages[i].status = check_pointers(messages[i]);
   const Status thrown = guarded([&] {
@@ -93,7 +94,7 @@ Status crypt_fd(stockade_direction direction, const stockade_key* key, int in_fd
   if (missing(options->iv, options->iv_length) || missing(options->aad, options->aad_length)) {
     return STOCKADE_ERROR_NULL_POINTER;
   }
-  return with(key, engine, [&](const CipherKey& cipher, const Engine& who) {
+  return with(key, engine, [&](const CipherKey& cipher, const EngineChoice& who) {
     return stockade::format::crypt_fd(cipher, direction, in_fd, out_fd, *options, who);
   });
 }
@@ -126,8 +127,8 @@ const char* stockade_key_row(const stockade_key* key) { return key == nullptr ? 
 
 stockade_status stockade_engine_create(stockade_engine** engine, const char* name, uint32_t threads) {
   if (engine == nullptr) return STOCKADE_ERROR_NULL_POINTER;
-  Engine wish{};
-  const Status status = guarded([&] { return stockade::engine::make_engine(name, threads, wish); });
+  EngineChoice wish{};
+  const Status status = guarded([&] { return stockade::offload::make_engine(name, threads, wish); });
   if (status != STOCKADE_OK) return status;
   auto* const made = new (std::nothrow) stockade_engine{wish};
   if (made == nullptr) return STOCKADE_ERROR_MEMORY;
@@ -138,14 +139,14 @@ stockade_status stockade_engine_create(stockade_engine** engine, const char* nam
 void stockade_engine_free(stockade_engine* engine) { delete engine; }
 
 const char* stockade_engine_name(const stockade_engine* engine) {
-  const Engine* found = nullptr;
-  return stockade::engine::kind_name(resolve(engine, &found) == STOCKADE_OK ? found->kind
-                                                                            : stockade::engine::Kind::automatic);
+  const EngineChoice* found = nullptr;
+  return stockade::config::kind_name(resolve(engine, &found) == STOCKADE_OK ? found->kind
+                                                                            : stockade::config::Kind::automatic);
 }
 
 stockade_status stockade_engine_set_devices(stockade_engine* engine, const uint32_t* devices, uint32_t count) {
   if (engine == nullptr || missing(devices, count)) return STOCKADE_ERROR_NULL_POINTER;
-  if (!stockade::engine::wants_gpus(engine->wish.kind)) return STOCKADE_ERROR_ARGUMENT;
+  if (!stockade::config::wants_gpus(engine->wish.kind)) return STOCKADE_ERROR_ARGUMENT;
   if (count > most_devices) return STOCKADE_ERROR_ARGUMENT;
   uint64_t wanted = 0, usable = 0;
   for (uint32_t i = 0; i < count; ++i) {
@@ -161,7 +162,7 @@ stockade_status stockade_explain(const stockade_key* key, stockade_direction dir
                                  const stockade_engine* engine, char* text, size_t size) {
   if (key == nullptr || text == nullptr) return STOCKADE_ERROR_NULL_POINTER;
   if (!valid(direction) || size == 0) return STOCKADE_ERROR_ARGUMENT;
-  return with(key, engine, [&](const CipherKey& cipher, const Engine& who) {
+  return with(key, engine, [&](const CipherKey& cipher, const EngineChoice& who) {
     const auto plan = stockade::engine::plan_message(cipher, direction, length, false, who);
     char workers[16] = "";
     if (plan.workers > 1) std::snprintf(workers, sizeof workers, " x%u", plan.workers);
@@ -171,7 +172,7 @@ stockade_status stockade_explain(const stockade_key* key, stockade_direction dir
       std::snprintf(source, sizeof source, " (%s, line %u)", stockade::tune::profile_of(*plan.row).name,
                     plan.row->line);
     }
-    std::snprintf(text, size, "%s%s, row %s, %s stores: %llu bytes %s%s", stockade::engine::kind_name(plan.kind),
+    std::snprintf(text, size, "%s%s, row %s, %s stores: %llu bytes %s%s", stockade::config::kind_name(plan.kind),
                   workers, cipher.row(), streaming ? "streaming" : "ordinary", static_cast<unsigned long long>(length),
                   plan.why, source);
     return STOCKADE_OK;
@@ -195,7 +196,7 @@ stockade_status stockade_encrypt_padded(const stockade_key* key, const void* iv,
       missing(out, out_size)) {
     return STOCKADE_ERROR_NULL_POINTER;
   }
-  return with(key, engine, [&](const CipherKey& cipher, const Engine& who) {
+  return with(key, engine, [&](const CipherKey& cipher, const EngineChoice& who) {
     return stockade::engine::encrypt_padded(cipher, bytes(iv), iv_length, bytes(in), length, bytes(out), out_size,
                                             out_length, who);
   });
@@ -208,7 +209,7 @@ stockade_status stockade_decrypt_padded(const stockade_key* key, const void* iv,
       missing(out, out_size)) {
     return STOCKADE_ERROR_NULL_POINTER;
   }
-  return with(key, engine, [&](const CipherKey& cipher, const Engine& who) {
+  return with(key, engine, [&](const CipherKey& cipher, const EngineChoice& who) {
     return stockade::engine::decrypt_padded(cipher, bytes(iv), iv_length, bytes(in), length, bytes(out), out_size,
                                             out_length, who);
   });
@@ -231,7 +232,7 @@ stockade_status stockade_seal(const stockade_key* key, const void* iv, uint64_t 
       missing(out, length) || missing(tag, tag_length)) {
     return STOCKADE_ERROR_NULL_POINTER;
   }
-  return with(key, engine, [&](const CipherKey& cipher, const Engine& who) {
+  return with(key, engine, [&](const CipherKey& cipher, const EngineChoice& who) {
     return stockade::engine::seal(cipher, bytes(iv), iv_length, bytes(aad), aad_length, bytes(in), length, bytes(out),
                                   bytes(tag), tag_length, who);
   });
@@ -244,7 +245,7 @@ stockade_status stockade_open(const stockade_key* key, const void* iv, uint64_t 
       missing(out, length) || missing(tag, tag_length)) {
     return STOCKADE_ERROR_NULL_POINTER;
   }
-  return with(key, engine, [&](const CipherKey& cipher, const Engine& who) {
+  return with(key, engine, [&](const CipherKey& cipher, const EngineChoice& who) {
     return stockade::engine::open(cipher, bytes(iv), iv_length, bytes(aad), aad_length, bytes(in), length, bytes(out),
                                   bytes(tag), tag_length, who);
   });
@@ -263,7 +264,7 @@ stockade_status stockade_stream_create(stockade_stream** stream, const stockade_
                                        const stockade_engine* engine) {
   if (stream == nullptr || key == nullptr || missing(iv, iv_length)) return STOCKADE_ERROR_NULL_POINTER;
   if (!valid(direction) || !valid(padding)) return STOCKADE_ERROR_ARGUMENT;
-  return with(key, engine, [&](const CipherKey& cipher, const Engine& who) {
+  return with(key, engine, [&](const CipherKey& cipher, const EngineChoice& who) {
     auto* const made = new (std::nothrow) stockade_stream{{cipher, direction, padding, who}};
     if (made == nullptr) return STOCKADE_ERROR_MEMORY;
     const Status status = made->stream.start(bytes(iv), iv_length);

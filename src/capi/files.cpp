@@ -50,7 +50,7 @@ namespace {
 using namespace stockade::capi;  // NOLINT(google-build-using-namespace): this folder's own
 using stockade::Bytes;
 using stockade::Status;
-using stockade::engine::Engine;
+using stockade::config::EngineChoice;
 
 // Calls body(format, journal keyring, engine, job) for a job on descriptors.
 template <typename Body>
@@ -60,7 +60,7 @@ Status with_job(const stockade_format* given, stockade_file_job* caller_job, con
   Extended job(*caller_job, offsetof(stockade_file_job, accept_changed_input));
   if (!job.valid()) return STOCKADE_ERROR_ARGUMENT;
   format::FileFormat read;
-  const Engine* engine = nullptr;
+  const EngineChoice* engine = nullptr;
   Status status = read_format(given, read);
   if (status == STOCKADE_OK) status = resolve(handle, &engine);
   if (status == STOCKADE_OK) {
@@ -193,7 +193,7 @@ stockade_status stockade_file_create(stockade_file** file, stockade_direction di
   if (file == nullptr) return STOCKADE_ERROR_NULL_POINTER;
   if (!valid(direction)) return STOCKADE_ERROR_ARGUMENT;
   format::FileFormat read;
-  const Engine* engine = nullptr;
+  const EngineChoice* engine = nullptr;
   Status status = read_format(given, read);
   if (status == STOCKADE_OK) status = resolve(handle, &engine);
   if (status != STOCKADE_OK) return status;
@@ -251,7 +251,7 @@ stockade_status stockade_reader_create(stockade_reader** reader, stockade_read_a
                                        const stockade_engine* handle, stockade_fault* fault) {
   if (reader == nullptr || read == nullptr) return put_fault(fault, format::make_fault(STOCKADE_ERROR_NULL_POINTER));
   format::FileFormat wanted;
-  const Engine* engine = nullptr;
+  const EngineChoice* engine = nullptr;
   stockade_fault found = format::make_fault(STOCKADE_OK);
   Status status = read_format(given, wanted);
   if (status == STOCKADE_OK) status = resolve(handle, &engine);
@@ -297,7 +297,7 @@ stockade_status stockade_ciphertext_range(uint64_t header_length, uint64_t offse
 stockade_status stockade_file_encrypt_fd(int in_fd, int out_fd, const stockade_format* given, stockade_file_job* job,
                                          const stockade_engine* handle) {
   return with_job(given, job, handle,
-                  [&](const format::FileFormat& read, const format::Keyring* journal, const Engine& engine,
+                  [&](const format::FileFormat& read, const format::Keyring* journal, const EngineChoice& engine,
                       stockade_file_job& whole) {
                     stockade::RandomSource& random = stockade::system_random();
                     if (whole.journal_fd <= 0) return format::encrypt_fd(read, in_fd, out_fd, whole, engine, random);
@@ -310,7 +310,7 @@ stockade_status stockade_file_encrypt_fd(int in_fd, int out_fd, const stockade_f
 stockade_status stockade_file_decrypt_fd(int in_fd, int out_fd, const stockade_format* given, stockade_file_job* job,
                                          const stockade_engine* handle) {
   return with_job(given, job, handle,
-                  [&](const format::FileFormat& read, const format::Keyring* journal, const Engine& engine,
+                  [&](const format::FileFormat& read, const format::Keyring* journal, const EngineChoice& engine,
                       stockade_file_job& whole) {
                     if (whole.journal_fd <= 0) return format::decrypt_fd(read, in_fd, out_fd, whole, engine);
                     if (journal == nullptr) return STOCKADE_ERROR_MODE;
@@ -322,7 +322,7 @@ stockade_status stockade_file_decrypt_fd(int in_fd, int out_fd, const stockade_f
 stockade_status stockade_file_verify_fd(int in_fd, const stockade_format* given, stockade_file_job* job,
                                         const stockade_engine* handle) {
   return with_job(given, job, handle,
-                  [&](const format::FileFormat& read, const format::Keyring*, const Engine& engine,
+                  [&](const format::FileFormat& read, const format::Keyring*, const EngineChoice& engine,
                       stockade_file_job& whole) { return format::verify_fd(read, in_fd, whole, engine); });
 }
 
@@ -433,18 +433,18 @@ stockade_status stockade_header_remedy(const void* front, uint64_t front_length,
 
 stockade_status stockade_for_each(uint64_t count, stockade_item item, void* context, const stockade_engine* handle) {
   if (item == nullptr) return STOCKADE_ERROR_NULL_POINTER;
-  const Engine* engine = nullptr;
+  const EngineChoice* engine = nullptr;
   if (const Status status = resolve(handle, &engine); status != STOCKADE_OK) return status;
   // Items are of unknown size and worth a worker each.
-  stockade::engine::Plan plan =
-      stockade::engine::make_plan(*engine, {stockade::tune::Operation::files, 0, UINT64_MAX, count, false});
+  stockade::parallel::Plan plan =
+      stockade::parallel::make_plan(*engine, {stockade::tune::Operation::files, 0, UINT64_MAX, count, false});
   plan.at_stake = 0;
   std::atomic<bool> stopped{false};
   std::atomic<uint64_t> next{0};
   const uint64_t workers = std::min<uint64_t>(std::max(plan.workers, 1U), count);
   const Status status = guarded([&] {
     // Each takes the next item until there is none or one has said that it is enough, however many are left then.
-    stockade::engine::run(plan, workers, 1, [&](uint64_t, uint64_t, uint32_t) {
+    stockade::parallel::parallel_for(plan, workers, 1, [&](uint64_t, uint64_t, uint32_t) {
       while (!stopped.load(std::memory_order_relaxed)) {
         const uint64_t i = next.fetch_add(1, std::memory_order_relaxed);
         if (i >= count) return;

@@ -12,7 +12,8 @@
 #include "cpu/features.h"
 #include "cpu/machine.h"
 #include "engine/cuda.h"
-#include "engine/engine.h"
+#include "config/environment.h"
+#include "offload/make_engine.h"
 #include "gcm/gcm_variants.h"
 #include "stockade/stockade.h"
 #include "tune/experience.h"
@@ -22,6 +23,8 @@ namespace {
 
 using stockade::Status;
 namespace cpu = stockade::cpu;
+namespace config = stockade::config;
+namespace offload = stockade::offload;
 namespace engine = stockade::engine;
 
 struct StatusText {
@@ -134,16 +137,16 @@ const StatusText* find(const stockade_status& status) {
 }
 
 struct EngineText {
-  engine::Kind kind;
+  config::Kind kind;
   const char* summary;
 };
 
 constexpr EngineText engine_texts[] = {
-    {engine::Kind::automatic, "every core for large inputs, the calling thread for small ones"},
-    {engine::Kind::serial, "the calling thread"},
-    {engine::Kind::threads, "every core for whatever can be cut, however small"},
-    {engine::Kind::cuda, "GPUs alone"},
-    {engine::Kind::hybrid, "GPUs and every core together"},
+    {config::Kind::automatic, "every core for large inputs, the calling thread for small ones"},
+    {config::Kind::serial, "the calling thread"},
+    {config::Kind::threads, "every core for whatever can be cut, however small"},
+    {config::Kind::cuda, "GPUs alone"},
+    {config::Kind::hybrid, "GPUs and every core together"},
 };
 
 #define STOCKADE_STRING(x) #x
@@ -260,8 +263,8 @@ const char* stockade_version(void) {
 
 stockade_status stockade_machine_get(stockade_machine* machine) {
   if (machine == nullptr) return STOCKADE_ERROR_NULL_POINTER;
-  const engine::Engine* wish = nullptr;
-  if (const Status status = engine::default_engine(&wish); status != STOCKADE_OK) return status;
+  const config::EngineChoice* wish = nullptr;
+  if (const Status status = offload::default_engine(&wish); status != STOCKADE_OK) return status;
   const cpu::Machine& found = cpu::machine();
   static_assert(sizeof machine->cpu == sizeof found.name);
   std::memcpy(machine->cpu, found.name, sizeof machine->cpu);
@@ -285,7 +288,7 @@ stockade_status stockade_feature_get(uint32_t index, stockade_feature* feature) 
 
 stockade_status stockade_row_get(uint32_t index, stockade_row* row) {
   if (row == nullptr) return STOCKADE_ERROR_NULL_POINTER;
-  const engine::Environment& wish = engine::environment();
+  const config::Environment& wish = config::environment();
   if (wish.status != STOCKADE_OK) return wish.status;
   const stockade::aes::Variant* aes_chosen = nullptr;
   const stockade::gcm::Variant* gcm_chosen = nullptr;
@@ -304,7 +307,7 @@ stockade_status stockade_row_get(uint32_t index, stockade_row* row) {
 stockade_status stockade_engine_get(uint32_t index, const char** name, const char** summary) {
   if (name == nullptr || summary == nullptr) return STOCKADE_ERROR_NULL_POINTER;
   if (index >= std::size(engine_texts)) return STOCKADE_ERROR_ARGUMENT;
-  *name = engine::kind_name(engine_texts[index].kind);
+  *name = config::kind_name(engine_texts[index].kind);
   *summary = engine_texts[index].summary;
   return STOCKADE_OK;
 }

@@ -12,43 +12,44 @@
 #include "capi/arguments.h"
 #include "capi/file_arguments.h"
 #include "engine/handles.h"
-#include "engine/mpi.h"
-#include "engine/mpi_message.h"
-#include "format/team_file.h"
+#include "mpi/communicator.h"
+#include "mpi/file.h"
+#include "mpi/message.h"
 #include "stockade/stockade_mpi.h"
 
+namespace mpi = stockade::mpi;
+namespace config = stockade::config;
 namespace engine = stockade::engine;
 namespace format = stockade::format;
 
 struct stockade_mpi_team {
-  engine::Team team;
+  mpi::Communicator team;
 };
 
 struct stockade_mpi_counter {
-  engine::Counter counter;
+  mpi::SharedCounter counter;
 };
 
 struct stockade_mpi_reader {
-  format::TeamReader reader;
+  mpi::FileReader reader;
 };
 
 namespace {
 
 using namespace stockade::capi;  // NOLINT(google-build-using-namespace): this folder's own
 using stockade::Status;
-using stockade::engine::Engine;
+using stockade::config::EngineChoice;
 
 constexpr uint64_t longest_gathered = uint64_t{1} << 20;
 
 // Of everything that ranks send each other as it lies in memory.
-constexpr uint64_t layout =
-    sizeof(engine::MessageTerms) << 32 | sizeof(format::TeamFileTerms) << 16 | sizeof(stockade_fault);
+constexpr uint64_t layout = sizeof(mpi::MessageTerms) << 32 | sizeof(mpi::FileTerms) << 16 | sizeof(stockade_fault);
 
 // An engine for a rank that may have been given a bad one.
-Status resolve_engine(Status before, const stockade_engine* handle, Engine& engine) {
-  const Engine* found = nullptr;
+Status resolve_engine(Status before, const stockade_engine* handle, EngineChoice& engine) {
+  const EngineChoice* found = nullptr;
   const Status status = before != STOCKADE_OK ? before : resolve(handle, &found);
-  engine = status == STOCKADE_OK ? *found : Engine{engine::Kind::serial, 1};
+  engine = status == STOCKADE_OK ? *found : EngineChoice{config::Kind::serial, 1};
   return status;
 }
 
@@ -82,14 +83,14 @@ struct Arguments {
 };
 
 // `leads`: this rank's IV, associated data and tag are read; `works`: its input and output are.
-engine::TeamMessage read_message(const Arguments& given, bool leads, bool works, Engine& engine) {
+mpi::DistributedMessage read_message(const Arguments& given, bool leads, bool works, EngineChoice& engine) {
   const bool seals = given.direction == STOCKADE_ENCRYPT;
   const void* const tag = seals ? given.sealed_tag : given.tag;
   const bool missing_one =
       given.key == nullptr || (works && (missing(given.in, given.length) || missing(given.out, given.length))) ||
       (leads &&
        (missing(given.iv, given.iv_length) || missing(given.aad, given.aad_length) || missing(tag, given.tag_length)));
-  engine::TeamMessage message{};
+  mpi::DistributedMessage message{};
   message.refused = resolve_engine(missing_one ? STOCKADE_ERROR_NULL_POINTER : STOCKADE_OK, given.engine, engine);
   message.direction = given.direction;
   message.sealed = given.sealed;
@@ -109,34 +110,34 @@ engine::TeamMessage read_message(const Arguments& given, bool leads, bool works,
 
 Status crypt_distributed(stockade_mpi_team* team, const Arguments& given) {
   if (team == nullptr) return STOCKADE_ERROR_NULL_POINTER;
-  Engine engine{};
-  const engine::TeamMessage message = read_message(given, team->team.rank() == 0, true, engine);
-  return guarded([&] { return engine::crypt_distributed(team->team, message, engine); });
+  EngineChoice engine{};
+  const mpi::DistributedMessage message = read_message(given, team->team.rank() == 0, true, engine);
+  return guarded([&] { return mpi::crypt_distributed(team->team, message, engine); });
 }
 
 Status crypt_from_root(stockade_mpi_team* team, uint32_t root, const Arguments& given) {
   if (team == nullptr) return STOCKADE_ERROR_NULL_POINTER;
-  Engine engine{};
+  EngineChoice engine{};
   const bool leads = team->team.rank() == root;
-  const engine::TeamMessage message = read_message(given, leads, leads, engine);
-  return guarded([&] { return engine::crypt_from_root(team->team, root, message, engine); });
+  const mpi::DistributedMessage message = read_message(given, leads, leads, engine);
+  return guarded([&] { return mpi::crypt_from_root(team->team, root, message, engine); });
 }
 
 // The format that rank 0 gives, and nothing of the others'.
-Status read_first_format(const engine::Team& team, const stockade_format* given, format::FileFormat& read) {
+Status read_first_format(const mpi::Communicator& team, const stockade_format* given, format::FileFormat& read) {
   return team.rank() == 0 ? read_format(given, read) : STOCKADE_OK;
 }
 
 // What keeps a rank from taking part in a file.
-Status refusal(const engine::Team& team, const char* path, const stockade_format* given, format::FileFormat& read,
-               const stockade_engine* handle, Engine& engine) {
+Status refusal(const mpi::Communicator& team, const char* path, const stockade_format* given, format::FileFormat& read,
+               const stockade_engine* handle, EngineChoice& engine) {
   Status status = path == nullptr ? STOCKADE_ERROR_NULL_POINTER : read_first_format(team, given, read);
   return resolve_engine(status, handle, engine);
 }
 
 // Whether a handle can be made on every rank.
 template <typename Handle>
-Status agree_on_handle(engine::Team& team, Handle** handle, const std::unique_ptr<Handle>& made) {
+Status agree_on_handle(mpi::Communicator& team, Handle** handle, const std::unique_ptr<Handle>& made) {
   const bool missing_one = handle == nullptr;
   return team.agree(missing_one ? STOCKADE_ERROR_NULL_POINTER : made == nullptr ? STOCKADE_ERROR_MEMORY : STOCKADE_OK);
 }
@@ -146,11 +147,11 @@ Status agree_on_handle(engine::Team& team, Handle** handle, const std::unique_pt
 extern "C" {
 
 stockade_status stockade_mpi_team_create(stockade_mpi_team** team, MPI_Comm communicator) {
-  return make_team(team, [&](engine::Team& made) { return made.open(communicator, layout); });
+  return make_team(team, [&](mpi::Communicator& made) { return made.open(communicator, layout); });
 }
 
 stockade_status stockade_mpi_team_start(stockade_mpi_team** team, int* argc, char*** argv) {
-  return make_team(team, [&](engine::Team& made) { return made.start(argc, argv, layout); });
+  return make_team(team, [&](mpi::Communicator& made) { return made.start(argc, argv, layout); });
 }
 
 void stockade_mpi_team_free(stockade_mpi_team* team) { delete team; }
@@ -168,7 +169,7 @@ uint32_t stockade_mpi_local_size(const stockade_mpi_team* team) {
   return team == nullptr ? 1 : team->team.local_size();
 }
 
-const char* stockade_mpi_library(void) { return engine::mpi_library(); }
+const char* stockade_mpi_library(void) { return mpi::mpi_library(); }
 
 double stockade_mpi_seconds(const stockade_mpi_team* team) { return team == nullptr ? 0 : team->team.seconds(); }
 
@@ -200,7 +201,7 @@ stockade_status stockade_mpi_gather(stockade_mpi_team* team, const void* data, u
 stockade_status stockade_mpi_share(uint64_t items, uint32_t index, uint32_t count, uint64_t* begin, uint64_t* end) {
   if (begin == nullptr || end == nullptr) return STOCKADE_ERROR_NULL_POINTER;
   if (index >= count) return STOCKADE_ERROR_ARGUMENT;
-  const engine::Share share = engine::share_of(items, index, count);
+  const mpi::Share share = mpi::share_of(items, index, count);
   *begin = share.begin;
   *end = share.end;
   return STOCKADE_OK;
@@ -208,7 +209,7 @@ stockade_status stockade_mpi_share(uint64_t items, uint32_t index, uint32_t coun
 
 stockade_status stockade_mpi_counter_create(stockade_mpi_counter** counter, stockade_mpi_team* team) {
   if (team == nullptr) return STOCKADE_ERROR_NULL_POINTER;
-  std::unique_ptr<stockade_mpi_counter> made(new (std::nothrow) stockade_mpi_counter{engine::Counter(team->team)});
+  std::unique_ptr<stockade_mpi_counter> made(new (std::nothrow) stockade_mpi_counter{mpi::SharedCounter(team->team)});
   return guarded([&] {
     Status status = agree_on_handle(team->team, counter, made);
     if (status == STOCKADE_OK) status = made->counter.open();
@@ -230,7 +231,7 @@ stockade_status stockade_mpi_engine_create(stockade_engine** engine, stockade_mp
   std::unique_ptr<stockade_engine> made(new (std::nothrow) stockade_engine);
   return guarded([&] {
     Status status = agree_on_handle(team->team, engine, made);
-    if (status == STOCKADE_OK) status = engine::make_team_engine(team->team, name, threads, made->wish);
+    if (status == STOCKADE_OK) status = mpi::make_rank_engine(team->team, name, threads, made->wish);
     if (status == STOCKADE_OK) *engine = made.release();
     return status;
   });
@@ -240,7 +241,7 @@ stockade_status stockade_mpi_key_create(stockade_key** key, stockade_mpi_team* t
                                         const void* key_bytes, uint64_t length, const char* force) {
   constexpr uint64_t longest = 64;
   if (team == nullptr) return STOCKADE_ERROR_NULL_POINTER;
-  engine::Team& all = team->team;
+  mpi::Communicator& all = team->team;
   struct Given {
     stockade_mode mode;
     uint64_t length;
@@ -340,13 +341,13 @@ stockade_status stockade_mpi_file_write(stockade_mpi_team* team, const char* pat
                                         const stockade_engine* handle, stockade_fault* fault) {
   if (team == nullptr) return put_fault(fault, format::make_fault(STOCKADE_ERROR_NULL_POINTER));
   format::FileFormat read;
-  Engine engine{};
+  EngineChoice engine{};
   Status status = refusal(team->team, path, given, read, handle, engine);
   if (status == STOCKADE_OK && missing(buffer, length)) status = STOCKADE_ERROR_NULL_POINTER;
   stockade_fault found = format::make_fault(STOCKADE_OK);
   status = guarded([&] {
-    return format::write_team_file(team->team, status, {path, &read, {bytes(buffer), length}, offset}, engine,
-                                   stockade::system_random(), found);
+    return mpi::write_file(team->team, status, {path, &read, {bytes(buffer), length}, offset}, engine,
+                           stockade::system_random(), found);
   });
   return put_fault(fault, status, found);
 }
@@ -356,14 +357,14 @@ stockade_status stockade_mpi_file_read(stockade_mpi_team* team, const char* path
                                        const stockade_engine* handle, stockade_fault* fault) {
   if (team == nullptr) return put_fault(fault, format::make_fault(STOCKADE_ERROR_NULL_POINTER));
   format::FileFormat read;
-  Engine engine{};
+  EngineChoice engine{};
   Status status = refusal(team->team, path, given, read, handle, engine);
   if (status == STOCKADE_OK && (out_length == nullptr || missing(buffer, length))) status = STOCKADE_ERROR_NULL_POINTER;
   const bool has_buffer = status == STOCKADE_OK;
   stockade_fault found = format::make_fault(STOCKADE_OK);
   uint64_t got = 0;
   status = guarded([&] {
-    format::TeamReader reader(team->team, engine);
+    mpi::FileReader reader(team->team, engine);
     const Status opened = reader.open(status, path, &read, found);
     return opened == STOCKADE_OK ? reader.read_at(opened, offset, {bytes(buffer), length}, &got, found) : opened;
   });
@@ -377,10 +378,10 @@ stockade_status stockade_mpi_reader_create(stockade_mpi_reader** reader, stockad
                                            stockade_fault* fault) {
   if (team == nullptr) return put_fault(fault, format::make_fault(STOCKADE_ERROR_NULL_POINTER));
   format::FileFormat read;
-  Engine engine{};
+  EngineChoice engine{};
   const Status refused = refusal(team->team, path, given, read, handle, engine);
   std::unique_ptr<stockade_mpi_reader> made(new (std::nothrow)
-                                                stockade_mpi_reader{format::TeamReader(team->team, engine)});
+                                                stockade_mpi_reader{mpi::FileReader(team->team, engine)});
   stockade_fault found = format::make_fault(STOCKADE_OK);
   const Status status = guarded([&] {
     Status opened = agree_on_handle(team->team, reader, made);

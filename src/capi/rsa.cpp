@@ -39,7 +39,7 @@ using stockade::Bytes;
 using stockade::SecretBuffer;
 using stockade::Status;
 using stockade::system_random;
-using stockade::engine::Engine;
+using stockade::config::EngineChoice;
 
 // ---- keys ----
 
@@ -52,7 +52,7 @@ Status make_key(stockade_rsa_key** key, const char* force, Body&& body) {
     auto made = std::make_unique<stockade_rsa_key>();
     const Status status = body(row, *made);
     if (status != STOCKADE_OK) return status;
-    const bool forced = force != nullptr || !stockade::engine::environment().bignum_row.empty();
+    const bool forced = force != nullptr || !stockade::config::environment().bignum_row.empty();
     if (made->private_key && !forced) made->private_key->allow_any_row();
     *key = made.release();
     return status;
@@ -183,7 +183,7 @@ void run_described(Items items, Describe describe, Run run, LengthOf length_of) 
 }
 
 // The items have been checked.
-void sign_items(const Padding& padding, Items items, const Engine& engine) {
+void sign_items(const Padding& padding, Items items, const EngineChoice& engine) {
   run_described(
       items,
       [](const stockade_rsa_item& item) {
@@ -193,7 +193,7 @@ void sign_items(const Padding& padding, Items items, const Engine& engine) {
       [](const rsa::Signing& done) { return done.key->public_key().bytes(); });
 }
 
-void verify_items(const Padding& padding, Items items, const Engine& engine) {
+void verify_items(const Padding& padding, Items items, const EngineChoice& engine) {
   run_described(
       items,
       [](const stockade_rsa_item& item) {
@@ -204,7 +204,7 @@ void verify_items(const Padding& padding, Items items, const Engine& engine) {
       [](const rsa::Verification&) { return uint64_t{0}; });
 }
 
-void encrypt_items(const Padding& padding, Items items, const Engine& engine) {
+void encrypt_items(const Padding& padding, Items items, const EngineChoice& engine) {
   run_described(
       items,
       [](const stockade_rsa_item& item) {
@@ -214,7 +214,7 @@ void encrypt_items(const Padding& padding, Items items, const Engine& engine) {
       [](const rsa::Encryption& done) { return done.key->bytes(); });
 }
 
-void decrypt_items(const Padding& padding, Items items, const Engine& engine) {
+void decrypt_items(const Padding& padding, Items items, const EngineChoice& engine) {
   run_described(
       items,
       [](const stockade_rsa_item& item) {
@@ -224,14 +224,14 @@ void decrypt_items(const Padding& padding, Items items, const Engine& engine) {
       [](const rsa::Decryption& done) { return done.length; });
 }
 
-void run_items(Work work, const Padding& padding, Items items, const Engine& engine) {
+void run_items(Work work, const Padding& padding, Items items, const EngineChoice& engine) {
   constexpr decltype(&sign_items) functions[] = {sign_items, verify_items, encrypt_items, decrypt_items};
   functions[static_cast<uint32_t>(work)](padding, items, engine);
 }
 
 // Checks the items and runs those that pass.
 template <typename ItemAt>
-Status run_all(Work work, const Padding& padding, uint64_t count, ItemAt item_at, const Engine& engine) {
+Status run_all(Work work, const Padding& padding, uint64_t count, ItemAt item_at, const EngineChoice& engine) {
   const auto status_of_all = [&] {
     for (uint64_t i = 0; i < count; ++i) {
       if (item_at(i)->status != STOCKADE_OK) return item_at(i)->status;
@@ -263,7 +263,7 @@ Status run_many(Work work, stockade_rsa_item* items, uint64_t count, const stock
   if (missing(items, count)) return STOCKADE_ERROR_NULL_POINTER;
   if (impossible(count, sizeof *items)) return STOCKADE_ERROR_ARGUMENT;
   Padding padding;
-  const Engine* engine = nullptr;
+  const EngineChoice* engine = nullptr;
   Status status = read_options(options, padding);
   if (status == STOCKADE_OK) status = resolve(handle, &engine);
   if (status != STOCKADE_OK) return status;
@@ -311,7 +311,7 @@ Status run_raw(const Key* key, uint64_t key_bytes, const void* in, uint64_t leng
   if (missing(in, length) || missing(out, out_size)) return STOCKADE_ERROR_NULL_POINTER;
   if (in != out && stockade::ranges_overlap(in, length, out, out_size)) return STOCKADE_ERROR_OVERLAP;
   if (out_size < key_bytes) return STOCKADE_ERROR_OUTPUT_SIZE;
-  const Engine* engine = nullptr;
+  const EngineChoice* engine = nullptr;
   if (const Status status = resolve(handle, &engine); status != STOCKADE_OK) return status;
   Operation operation{key, {bytes(in), length}, {bytes(out), key_bytes}};
   return guarded([&] { return run(*engine, std::span<Operation>(&operation, 1)); });
@@ -337,7 +337,7 @@ struct stockade_rsa_queue {
 
   Status wait_for(Work work, stockade_rsa_item* item);
   Status submit(Work work, stockade_rsa_item* item, stockade_rsa_done done, void* context);
-  void run(Work work, stockade::engine::Submission* const* batch, uint64_t count, const Engine& engine);
+  void run(Work work, stockade::engine::Submission* const* batch, uint64_t count, const EngineChoice& engine);
 };
 
 namespace {
@@ -353,9 +353,9 @@ using stockade::engine::SubmissionQueue;
 // The queue has threads of its own, each of which computes whole batches. What is alone is done as soon as it can be:
 // the other threads have nothing to do yet.
 void run_batch(void* context, Submission* const* batch, uint64_t count, bool alone) {
-  using stockade::engine::Kind;
+  using stockade::config::Kind;
   auto& queue = *static_cast<Queue*>(context);
-  const Engine engine = alone ? Engine{Kind::automatic, queue.threads} : Engine{Kind::serial, 1};
+  const EngineChoice engine = alone ? EngineChoice{Kind::automatic, queue.threads} : EngineChoice{Kind::serial, 1};
   for (const Work work : {Work::sign, Work::decrypt}) queue.run(work, batch, count, engine);
 }
 
@@ -383,7 +383,7 @@ Status read_queue_options(const stockade_rsa_queue_options* options, Queue& queu
 
 }  // namespace
 
-void stockade_rsa_queue::run(Work work, Submission* const* batch, uint64_t count, const Engine& engine) {
+void stockade_rsa_queue::run(Work work, Submission* const* batch, uint64_t count, const EngineChoice& engine) {
   const Status status = guarded([&] {
     std::vector<stockade_rsa_item*> items;
     items.reserve(count);
@@ -600,7 +600,7 @@ stockade_status stockade_rsa_raw_public(const stockade_rsa_key* key, const void*
   const rsa::PublicKey& half = key->public_half();
   return run_raw<rsa::PublicOperation>(
       &half, half.bytes(), in, length, out, out_size, engine,
-      [](const Engine& who, std::span<rsa::PublicOperation> one) { return rsa::run_public(who, one); });
+      [](const EngineChoice& who, std::span<rsa::PublicOperation> one) { return rsa::run_public(who, one); });
 }
 
 stockade_status stockade_rsa_raw_private(const stockade_rsa_key* key, const void* in, uint64_t length, void* out,
@@ -608,7 +608,7 @@ stockade_status stockade_rsa_raw_private(const stockade_rsa_key* key, const void
   if (key == nullptr) return STOCKADE_ERROR_NULL_POINTER;
   if (!key->private_key) return STOCKADE_ERROR_KEY_NOT_PRIVATE;
   return run_raw<rsa::PrivateOperation>(key->private_key.get(), key->public_half().bytes(), in, length, out, out_size,
-                                        engine, [](const Engine& who, std::span<rsa::PrivateOperation> one) {
+                                        engine, [](const EngineChoice& who, std::span<rsa::PrivateOperation> one) {
                                           return rsa::run_private(who, one, system_random());
                                         });
 }
@@ -636,7 +636,7 @@ stockade_status stockade_rsa_decrypt_many(stockade_rsa_item* items, uint64_t cou
 stockade_status stockade_rsa_queue_create(stockade_rsa_queue** queue, const stockade_rsa_queue_options* options,
                                           const stockade_engine* engine) {
   if (queue == nullptr) return STOCKADE_ERROR_NULL_POINTER;
-  const Engine* who = nullptr;
+  const EngineChoice* who = nullptr;
   if (const Status status = resolve(engine, &who); status != STOCKADE_OK) return status;
   return guarded([&] {
     auto made = std::make_unique<stockade_rsa_queue>();

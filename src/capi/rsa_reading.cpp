@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "capi/arguments.h"
-#include "engine/engine.h"
+#include "config/environment.h"
 
 namespace stockade::capi {
 namespace {
@@ -38,11 +38,11 @@ Status check_reading(const stockade_rsa_reading* reading) {
 }
 
 Status choose_row(const char* force, const bignum::Variant** row) {
-  engine::Environment wish = engine::environment();
+  config::Environment wish = config::environment();
   if (wish.status != STOCKADE_OK) return wish.status;
   if (force != nullptr) {
     if (forces_more_than_keys(force)) return STOCKADE_ERROR_UNKNOWN_NAME;
-    if (const Status status = engine::parse_force(force, wish); status != STOCKADE_OK) return status;
+    if (const Status status = config::parse_force(force, wish); status != STOCKADE_OK) return status;
   }
   return bignum::choose(wish.bignum_row, wish.usable, row);
 }

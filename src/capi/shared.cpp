@@ -22,7 +22,7 @@ namespace {
 
 using namespace stockade::capi;  // NOLINT(google-build-using-namespace): this folder's own
 using stockade::Status;
-using stockade::engine::Engine;
+using stockade::config::EngineChoice;
 
 Status read_options(const stockade_shared_options* given, slices::Options& read) {
   if (given == nullptr) return STOCKADE_ERROR_NULL_POINTER;
@@ -56,7 +56,7 @@ Status with_work(const stockade_shared_job* job, stockade_shared_work* caller_wo
   if (job == nullptr || caller_work == nullptr || caller_work->next == nullptr) return STOCKADE_ERROR_NULL_POINTER;
   Extended work(*caller_work, offsetof(stockade_shared_work, accept_changed_input));
   if (!work.valid()) return STOCKADE_ERROR_ARGUMENT;
-  const Engine* engine = nullptr;
+  const EngineChoice* engine = nullptr;
   Status status = resolve(handle, &engine);
   if (status == STOCKADE_OK) {
     status = guarded([&] { return body(*work, *engine); });
@@ -75,7 +75,7 @@ stockade_status stockade_shared_create(stockade_shared_job** job, int in_fd, int
                                        stockade_fault* fault) {
   format::FileFormat read;
   slices::Options wanted;
-  const Engine* engine = nullptr;
+  const EngineChoice* engine = nullptr;
   Status status = job == nullptr ? STOCKADE_ERROR_NULL_POINTER : read_format(given, read);
   if (status == STOCKADE_OK) status = read_options(options, wanted);
   if (status == STOCKADE_OK) status = resolve(handle, &engine);
@@ -122,12 +122,12 @@ stockade_status stockade_shared_info_get(const stockade_shared_job* job, stockad
 stockade_status stockade_shared_run(const stockade_shared_job* job, stockade_shared_work* work,
                                     const stockade_engine* handle) {
   return with_work(job, work, handle,
-                   [&](stockade_shared_work& whole, const Engine& engine) { return job->job.run(whole, engine); });
+                   [&](stockade_shared_work& whole, const EngineChoice& engine) { return job->job.run(whole, engine); });
 }
 
 stockade_status stockade_shared_read_back(const stockade_shared_job* job, stockade_shared_work* work,
                                           const stockade_engine* handle) {
-  return with_work(job, work, handle, [&](stockade_shared_work& whole, const Engine& engine) {
+  return with_work(job, work, handle, [&](stockade_shared_work& whole, const EngineChoice& engine) {
     return job->job.read_back(whole, engine);
   });
 }
@@ -163,7 +163,7 @@ stockade_status stockade_shared_seal(const stockade_shared_job* job, uint64_t of
   const uint64_t sealed = job->job.sealed_length(offset, length);
   if (missing(in, length) || missing(out, sealed)) return STOCKADE_ERROR_NULL_POINTER;
   if (stockade::ranges_overlap(in, length, out, sealed)) return STOCKADE_ERROR_OVERLAP;
-  const Engine* engine = nullptr;
+  const EngineChoice* engine = nullptr;
   if (const Status status = resolve(handle, &engine); status != STOCKADE_OK) return status;
   return guarded([&] { return job->job.seal(offset, {bytes(in), length}, bytes(out), *engine); });
 }
@@ -172,7 +172,7 @@ stockade_status stockade_shared_unseal(const stockade_shared_job* job, uint64_t 
                                        void* out, const stockade_engine* handle, stockade_fault* fault) {
   if (job == nullptr) return put_fault(fault, format::make_fault(STOCKADE_ERROR_NULL_POINTER));
   const uint64_t sealed = job->job.sealed_length(offset, length);
-  const Engine* engine = nullptr;
+  const EngineChoice* engine = nullptr;
   Status status = missing(in, sealed) || missing(out, length) ? STOCKADE_ERROR_NULL_POINTER : STOCKADE_OK;
   if (status == STOCKADE_OK && stockade::ranges_overlap(in, sealed, out, length)) status = STOCKADE_ERROR_OVERLAP;
   if (status == STOCKADE_OK) status = resolve(handle, &engine);

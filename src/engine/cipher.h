@@ -6,7 +6,8 @@
 
 #include "aes/modes.h"
 #include "base/secret.h"
-#include "engine/engine.h"
+#include "config/environment.h"
+#include "parallel/plan.h"
 #include "gcm/gcm.h"
 
 namespace stockade::engine {
@@ -33,23 +34,23 @@ inline uint8_t row_number(const CipherKey& key) {
 Status make_key(CipherKey& key, stockade_mode mode, const uint8_t* bytes, uint64_t length, const char* force);
 
 // Who would run one message of `length` bytes. Of an engine with GPUs the plan names the most lanes that it would have.
-Plan plan_message(const CipherKey& key, stockade_direction direction, uint64_t length, bool in_place,
-                  const Engine& engine);
+parallel::Plan plan_message(const CipherKey& key, stockade_direction direction, uint64_t length, bool in_place,
+                  const config::EngineChoice& engine);
 
 // The one-message calls of stockade.h. Null pointers have been refused; everything else is checked here.
 Status crypt(const CipherKey& key, stockade_direction direction, const uint8_t* iv, uint64_t iv_length,
-             const uint8_t* in, uint64_t length, uint8_t* out, const Engine& engine);
+             const uint8_t* in, uint64_t length, uint8_t* out, const config::EngineChoice& engine);
 Status encrypt_padded(const CipherKey& key, const uint8_t* iv, uint64_t iv_length, const uint8_t* in, uint64_t length,
-                      uint8_t* out, uint64_t out_size, uint64_t* out_length, const Engine& engine);
+                      uint8_t* out, uint64_t out_size, uint64_t* out_length, const config::EngineChoice& engine);
 Status decrypt_padded(const CipherKey& key, const uint8_t* iv, uint64_t iv_length, const uint8_t* in, uint64_t length,
-                      uint8_t* out, uint64_t out_size, uint64_t* out_length, const Engine& engine);
+                      uint8_t* out, uint64_t out_size, uint64_t* out_length, const config::EngineChoice& engine);
 Status crypt_units(const CipherKey& key, stockade_direction direction, const uint8_t* iv, uint64_t iv_length,
-                   uint64_t unit, const uint8_t* in, uint64_t length, uint8_t* out, const Engine& engine);
+                   uint64_t unit, const uint8_t* in, uint64_t length, uint8_t* out, const config::EngineChoice& engine);
 Status seal(const CipherKey& key, const uint8_t* iv, uint64_t iv_length, const uint8_t* aad, uint64_t aad_length,
-            const uint8_t* in, uint64_t length, uint8_t* out, uint8_t* tag, uint64_t tag_length, const Engine& engine);
+            const uint8_t* in, uint64_t length, uint8_t* out, uint8_t* tag, uint64_t tag_length, const config::EngineChoice& engine);
 Status open(const CipherKey& key, const uint8_t* iv, uint64_t iv_length, const uint8_t* aad, uint64_t aad_length,
             const uint8_t* in, uint64_t length, uint8_t* out, const uint8_t* tag, uint64_t tag_length,
-            const Engine& engine);
+            const config::EngineChoice& engine);
 
 // What crypt and crypt_many refuse in a message that is not GCM: MODE, IV_LENGTH, DATA_LENGTH, DATA_TOO_LONG, OVERLAP.
 Status check_message(const CipherKey& key, const uint8_t* iv, uint64_t iv_length, const uint8_t* in, uint64_t length,
@@ -65,15 +66,15 @@ Status check_sealed(const CipherKey& key, stockade_direction direction, const ui
 // CPU cannot fail here. With `cuda`: MODE for what must be done block after block, UNAVAILABLE, DEVICE, DEVICE_MEMORY, MEMORY,
 // FORKED; `out` is then all zeros, or as it was where nothing had been written.
 Status crypt_span(const aes::Key& key, stockade_direction direction, uint8_t chain[16], const uint8_t* in, uint8_t* out,
-                  uint64_t length, const Engine& engine);
+                  uint64_t length, const config::EngineChoice& engine);
 
 // The same for GCM, from data block `first_block`; the ciphertext is added to the hash `y`.
 Status gcm_span(const gcm::Key& key, stockade_direction direction, const uint8_t j0[16], uint64_t first_block,
-                uint8_t y[16], const uint8_t* in, uint8_t* out, uint64_t length, const Engine& engine);
+                uint8_t y[16], const uint8_t* in, uint8_t* out, uint64_t length, const config::EngineChoice& engine);
 
 // stockade_encrypt_many and stockade_decrypt_many for the messages whose status is OK on entry, and which have a key
 // and no null pointers; others are left alone. Writes each message's status. Engines of the CPU allocate nothing. With
 // `cuda`, messages that must be done block after block end with MODE, and those that a device fails at with its status.
-void crypt_many(stockade_direction direction, stockade_message* messages, uint64_t count, const Engine& engine);
+void crypt_many(stockade_direction direction, stockade_message* messages, uint64_t count, const config::EngineChoice& engine);
 
 }  // namespace stockade::engine

@@ -89,7 +89,7 @@ uint64_t lanes_for(const Backend& own, uint64_t devices, uint64_t length, uint64
 
 // Lanes' workers sleep most of the time, but more threads than cores would wait for one another at the end. One at least has
 // no lane.
-uint32_t hybrid_workers(uint32_t lanes, const Plan& cpu) { return std::max(cpu.workers, lanes + 1); }
+uint32_t hybrid_workers(uint32_t lanes, const parallel::Plan& cpu) { return std::max(cpu.workers, lanes + 1); }
 
 // What experience there is with data of host memory and a machine's first GPU; null where there is none. `bits` are counted as
 // 256: data moves alike whatever the key.
@@ -129,18 +129,18 @@ bool is_pinned(gpu::Runtime& runtime, const void* memory, uint64_t length) {
 
 }  // namespace
 
-Plan plan_lanes(const Engine& engine, uint64_t length, bool splits, Plan cpu) {
+parallel::Plan plan_lanes(const config::EngineChoice& engine, uint64_t length, bool splits, parallel::Plan cpu) {
   const Backend& own = backend();
-  const bool alone = engine.kind == Kind::cuda;
+  const bool alone = engine.kind == config::Kind::cuda;
   uint64_t devices = 0;
   const bool present = usable_devices(engine.devices, devices) == STOCKADE_OK;
   if (!present || !splits || (!alone && length < own.hybrid_from)) {
     if (!alone) return cpu;
-    return {Kind::cuda, 1, aes::Stores::ordinary, present ? "in a mode that no GPU can cut" : "and no GPU to run on"};
+    return {config::Kind::cuda, 1, aes::Stores::ordinary, present ? "in a mode that no GPU can cut" : "and no GPU to run on"};
   }
   const auto lanes = static_cast<uint32_t>(lanes_for(own, devices, length, UINT64_MAX, Home::file, !alone));
-  if (alone) return {Kind::cuda, lanes, aes::Stores::ordinary, "and GPUs that were asked for"};
-  return {Kind::hybrid, hybrid_workers(lanes, cpu), cpu.stores, "are enough for GPUs and cores together"};
+  if (alone) return {config::Kind::cuda, lanes, aes::Stores::ordinary, "and GPUs that were asked for"};
+  return {config::Kind::hybrid, hybrid_workers(lanes, cpu), cpu.stores, "are enough for GPUs and cores together"};
 }
 
 tune::Operation experience_of(stockade_mode mode) {
@@ -178,15 +178,15 @@ namespace {
 
 // Whether an automatic engine may use GPUs for such a message: experience has something to say about it, and the process has
 // looked for them before. To start a driver takes longer than most jobs.
-bool may_use_gpus(const Engine& engine, uint64_t length) {
-  return engine.kind == Kind::automatic && engine.threads >= 1 && length >= tune::gpus_from() &&
+bool may_use_gpus(const config::EngineChoice& engine, uint64_t length) {
+  return engine.kind == config::Kind::automatic && engine.threads >= 1 && length >= tune::gpus_from() &&
          backend().runtime->known() != 0;
 }
 
 }  // namespace
 
-Home home_of(const Engine& engine, const void* in, const void* out, uint64_t length) {
-  if (!wants_gpus(engine.kind) && !may_use_gpus(engine, length)) return Home::ordinary;
+Home home_of(const config::EngineChoice& engine, const void* in, const void* out, uint64_t length) {
+  if (!config::wants_gpus(engine.kind) && !may_use_gpus(engine, length)) return Home::ordinary;
   gpu::Runtime& runtime = *backend().runtime;
   const bool pinned =
       is_pinned(runtime, in, length) && (in == out || out == nullptr || is_pinned(runtime, out, length));
@@ -864,36 +864,36 @@ void Lane::scatter_pack(stockade_direction direction, const PackedMessage* messa
 
 // ---- crew ----
 
-Status Crew::gather(const Engine& engine, const Task& task, Home home) {
-  const Engine cores{Kind::automatic, engine.threads};
-  Kind kind = engine.kind;
+Status Crew::gather(const config::EngineChoice& engine, const parallel::Task& task, Home home) {
+  const config::EngineChoice cores{config::Kind::automatic, engine.threads};
+  config::Kind kind = engine.kind;
   // A file's reads and writes are as slow with GPUs as without.
   if (home != Home::file && task.parts > 1 && may_use_gpus(engine, task.bytes)) {
     const tune::Row* const row = transfer_row(backend(), home, task.bytes);
     const tune::Runner best = row == nullptr ? tune::Runner::unsaid : row->choice.runner;
-    if (best == tune::Runner::cuda || best == tune::Runner::hybrid) kind = Kind::hybrid;
+    if (best == tune::Runner::cuda || best == tune::Runner::hybrid) kind = config::Kind::hybrid;
   }
-  if (!wants_gpus(kind)) {
-    plan_ = make_plan(engine, task);
+  if (!config::wants_gpus(kind)) {
+    plan_ = parallel::make_plan(engine, task);
     return STOCKADE_OK;
   }
-  cpu_ = kind == Kind::hybrid;
+  cpu_ = kind == config::Kind::hybrid;
   const bool asked = kind == engine.kind;
   const bool worthwhile =
       !cpu_ || !asked || (task.bytes >= backend().hybrid_from && (home != Home::ordinary || backend().hybrid_stages));
   const Status status = worthwhile && task.parts != 0 ? take_lanes(engine, task, home) : STOCKADE_OK;
   if (status != STOCKADE_OK && !cpu_) return status;
   if (lane_count_ == 0) {
-    plan_ = make_plan(cores, task);
+    plan_ = parallel::make_plan(cores, task);
     return STOCKADE_OK;
   }
-  plan_ = make_plan({Kind::threads, engine.threads}, task);
+  plan_ = parallel::make_plan({config::Kind::threads, engine.threads}, task);
   plan_.kind = kind;
   plan_.workers = cpu_ ? hybrid_workers(lane_count_, plan_) : lane_count_;
   return STOCKADE_OK;
 }
 
-Status Crew::take_lanes(const Engine& engine, const Task& task, Home home) {
+Status Crew::take_lanes(const config::EngineChoice& engine, const parallel::Task& task, Home home) {
   const Backend own = informed(backend(), home, task.bytes);
   uint64_t devices = 0;
   if (const Status status = usable_devices(engine.devices, devices); status != STOCKADE_OK) return status;
@@ -924,8 +924,8 @@ Status Crew::take_lanes(const Engine& engine, const Task& task, Home home) {
 Crew::~Crew() {
   if (lane_count_ == 0) return;
   // All at once, for there are megabytes to wipe.
-  const Plan together{Kind::threads, lane_count_, aes::Stores::ordinary, ""};
-  engine::run(together, lane_count_, 1, [&](uint64_t begin, uint64_t end, uint32_t) {
+  const parallel::Plan together{config::Kind::threads, lane_count_, aes::Stores::ordinary, ""};
+  parallel::parallel_for(together, lane_count_, 1, [&](uint64_t begin, uint64_t end, uint32_t) {
     for (uint64_t i = begin; i < end; ++i) Lane::give_back(lanes_[i], lost(*lanes_[i]));
   });
 }

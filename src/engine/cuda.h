@@ -10,7 +10,8 @@
 #include "aes/aes_cuda.h"
 #include "aes/modes.h"
 #include "base/secret.h"
-#include "engine/engine.h"
+#include "config/environment.h"
+#include "parallel/parallel_for.h"
 #include "gcm/gcm_cuda.h"
 #include "gpu/runtime.h"
 
@@ -73,10 +74,8 @@ inline constexpr uint32_t least_capability = 75;
 // one that does not exist or cannot be used; FORKED, DEVICE.
 Status usable_devices(uint64_t wanted, uint64_t& devices);
 
-constexpr bool wants_gpus(Kind kind) { return kind == Kind::cuda || kind == Kind::hybrid; }
-
 // Who would run one message with an engine that has GPUs; `cpu` is the plan without them. Asks for devices, but takes no lane.
-Plan plan_lanes(const Engine& engine, uint64_t length, bool splits, Plan cpu);
+parallel::Plan plan_lanes(const config::EngineChoice& engine, uint64_t length, bool splits, parallel::Plan cpu);
 
 // What experience calls a mode.
 tune::Operation experience_of(stockade_mode mode);
@@ -89,7 +88,7 @@ gpu::Shape known_shape(tune::Operation operation, uint32_t bits, uint64_t length
 gpu::Shape shape_of(const tune::Row& row, const gpu::Shape& otherwise);
 
 // Of one message, for Crew::gather. Without GPUs in the engine no driver is asked.
-Home home_of(const Engine& engine, const void* in, const void* out, uint64_t length);
+Home home_of(const config::EngineChoice& engine, const void* in, const void* out, uint64_t length);
 
 // A key as kernels take it; made once for a job.
 struct LaneKey {
@@ -265,9 +264,9 @@ class Crew {
   // For data at `home`. With the engines of the CPU this is make_plan, takes nothing and cannot fail; but an automatic one is
   // `hybrid` where experience says so and the process has used a GPU before. With `cuda`: UNAVAILABLE, DEVICE, DEVICE_MEMORY,
   // MEMORY, FORKED; with `hybrid` a device that cannot be had is done without.
-  Status gather(const Engine& engine, const Task& task, Home home);
+  Status gather(const config::EngineChoice& engine, const parallel::Task& task, Home home);
 
-  const Plan& plan() const { return plan_; }
+  const parallel::Plan& plan() const { return plan_; }
   uint32_t lanes() const { return lane_count_; }
   // Null for a worker without one.
   Lane* lane(uint32_t worker) const { return worker < lane_count_ ? lanes_[worker] : nullptr; }
@@ -280,7 +279,7 @@ class Crew {
   // one. The first status that is not OK is returned, and ends the calls.
   template <typename Body>
   Status run(uint64_t count, Body&& body) {
-    engine::run(plan_, count, 1, [&](uint64_t begin, uint64_t end, uint32_t worker) {
+    parallel::parallel_for(plan_, count, 1, [&](uint64_t begin, uint64_t end, uint32_t worker) {
       for (uint64_t i = begin; i < end && failure() == STOCKADE_OK; ++i) {
         if (const Status status = body(lane(worker), i); status != STOCKADE_OK) {
           note(status);
@@ -307,14 +306,14 @@ class Crew {
   }
 
  private:
-  Status take_lanes(const Engine& engine, const Task& task, Home home);
+  Status take_lanes(const config::EngineChoice& engine, const parallel::Task& task, Home home);
   Status failure() const { return failure_.load(std::memory_order_acquire); }
   void note(Status status);
   void note_lost(Status status);
   bool lost(const Lane& lane) const { return (lost_.load(std::memory_order_acquire) >> lane.device() & 1) != 0; }
   void lose(const Lane& lane) { lost_.fetch_or(uint64_t{1} << lane.device(), std::memory_order_acq_rel); }
 
-  Plan plan_{Kind::serial, 1, aes::Stores::ordinary, ""};
+  parallel::Plan plan_{config::Kind::serial, 1, aes::Stores::ordinary, ""};
   bool cpu_ = true;
   uint32_t lane_count_ = 0;
   Lane* lanes_[max_lanes];

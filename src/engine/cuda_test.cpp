@@ -24,6 +24,7 @@
 #include "engine/stream.h"
 #include "gcm/gcm_variants.h"
 #include "gpu/runtime_emulated.h"
+#include "offload/make_engine.h"
 
 namespace stockade::engine {
 namespace {
@@ -73,8 +74,8 @@ class Machine {
 constexpr EmulatedDevice ample{.capability = 80};
 std::vector<EmulatedDevice> several(size_t count) { return std::vector<EmulatedDevice>(count, ample); }
 
-constexpr Engine cuda{Kind::cuda, 2};
-constexpr Engine hybrid{Kind::hybrid, 2};
+constexpr config::EngineChoice cuda{config::Kind::cuda, 2};
+constexpr config::EngineChoice hybrid{config::Kind::hybrid, 2};
 constexpr stockade_direction both_directions[] = {STOCKADE_ENCRYPT, STOCKADE_DECRYPT};
 constexpr stockade_mode plain_modes[] = {STOCKADE_ECB, STOCKADE_CBC, STOCKADE_CFB,
                                          STOCKADE_OFB, STOCKADE_CTR, STOCKADE_XTS};
@@ -131,9 +132,9 @@ struct Buffers {
   Bytes in, out;
 };
 
-std::string text(const Engine& engine, stockade_mode mode, stockade_direction direction, uint64_t length,
+std::string text(const config::EngineChoice& engine, stockade_mode mode, stockade_direction direction, uint64_t length,
                  Keeping keeping) {
-  return std::string(kind_name(engine.kind)) + " mode " + std::to_string(mode) + " direction " +
+  return std::string(config::kind_name(engine.kind)) + " mode " + std::to_string(mode) + " direction " +
          std::to_string(direction) + " length " + std::to_string(length) + (keeping.in_place ? " in place" : "") +
          (keeping.pinned ? " pinned" : "");
 }
@@ -157,13 +158,13 @@ TEST_F(Lanes, do_every_mode_as_the_cpu_does) {
         for (const uint64_t wanted : lengths) {
           const Bytes in = random_.bytes(allowed(mode, wanted));
           const Bytes expected = tests::oracle_crypt(mode, direction, bytes, start, in);
-          for (const Engine& engine : {cuda, hybrid}) {
+          for (const config::EngineChoice& engine : {cuda, hybrid}) {
             const Keeping keeping = all_keepings[random_.below(4)];
             SCOPED_TRACE(text(engine, mode, direction, in.size(), keeping) + " on " + std::to_string(devices));
             Buffers buffers(machine.runtime, in, keeping);
             const Status status = crypt(key->cipher, direction, start.data(), start.size(), buffers.in.data(),
                                         in.size(), buffers.target(), engine);
-            if (engine.kind == Kind::cuda && !aes::splits(mode, direction) && !in.empty()) {
+            if (engine.kind == config::Kind::cuda && !aes::splits(mode, direction) && !in.empty()) {
               ASSERT_EQ(status, STOCKADE_ERROR_MODE);
               ASSERT_EQ(buffers.result(), keeping.in_place ? in : Bytes(in.size(), 0xEE));
               continue;
@@ -186,18 +187,18 @@ TEST_F(Lanes, are_what_does_the_work) {
   const Key key = make(STOCKADE_CTR, random_.bytes(16));
   Bytes data(10 * kib);
   const Bytes start(16);
-  for (const Engine& engine : {cuda, hybrid}) {
+  for (const config::EngineChoice& engine : {cuda, hybrid}) {
     machine.runtime.plan_fault({.call = Call::launch, .nth = UINT64_MAX});
     ASSERT_EQ(crypt(key->cipher, STOCKADE_ENCRYPT, start.data(), 16, data.data(), data.size(), data.data(), engine),
               STOCKADE_OK);
-    if (engine.kind == Kind::cuda) {
+    if (engine.kind == config::Kind::cuda) {
       EXPECT_GE(machine.runtime.counted(), 3U);
     }
   }
   // Automatic work leaves devices alone, even if they are asked for nothing but their number.
   machine.runtime.plan_fault({.nth = UINT64_MAX});
   ASSERT_EQ(crypt(key->cipher, STOCKADE_ENCRYPT, start.data(), 16, data.data(), data.size(), data.data(),
-                  {Kind::automatic, 2}),
+                  {config::Kind::automatic, 2}),
             STOCKADE_OK);
   EXPECT_EQ(machine.runtime.counted(), 0U);
 }
@@ -208,7 +209,7 @@ TEST_F(Lanes, leave_the_chain_that_the_next_part_needs) {
     const Bytes bytes = key_bytes(mode), start = iv(mode), in = random_.bytes(50000 / 16 * 16);
     const Bytes expected = tests::oracle_crypt(mode, STOCKADE_DECRYPT, bytes, start, in);
     const Key key = make(mode, bytes);
-    for (const Engine& engine : {cuda, hybrid}) {
+    for (const config::EngineChoice& engine : {cuda, hybrid}) {
       Bytes data = in;
       uint8_t chain[16];
       aes::start_chain(key->cipher.aes, start.data(), 0, nullptr, chain);
@@ -233,7 +234,7 @@ TEST_F(Lanes, seal_and_open) {
       const uint64_t tag_length = random_.between(12, 16);
       const tests::Sealed expected = tests::oracle_seal(bytes, start, aad, in, tag_length);
       const Key key = make(STOCKADE_GCM, bytes, random_.one_in(3) ? "gcm:portable" : nullptr);
-      for (const Engine& engine : {cuda, hybrid}) {
+      for (const config::EngineChoice& engine : {cuda, hybrid}) {
         for (const Keeping keeping : all_keepings) {
           SCOPED_TRACE(text(engine, STOCKADE_GCM, STOCKADE_ENCRYPT, length, keeping));
           Bytes tag(tag_length);
@@ -286,7 +287,7 @@ TEST_F(Lanes, do_data_units) {
       const Key key = make(STOCKADE_XTS, bytes);
       for (const stockade_direction direction : both_directions) {
         const Bytes expected = tests::oracle_units(direction, bytes, first, unit, in);
-        for (const Engine& engine : {cuda, hybrid}) {
+        for (const config::EngineChoice& engine : {cuda, hybrid}) {
           const Keeping keeping = all_keepings[random_.below(4)];
           SCOPED_TRACE(text(engine, STOCKADE_XTS, direction, length, keeping) + " unit " + std::to_string(unit));
           Buffers buffers(machine.runtime, in, keeping);
@@ -308,7 +309,7 @@ TEST_F(Lanes, do_long_data_units) {
   const Key key = make(STOCKADE_XTS, bytes);
   for (const stockade_direction direction : both_directions) {
     const Bytes expected = tests::oracle_units(direction, bytes, first, 200 * kib, in);
-    for (const Engine& engine : {cuda, hybrid}) {
+    for (const config::EngineChoice& engine : {cuda, hybrid}) {
       Bytes data = in;
       ASSERT_EQ(crypt_units(key->cipher, direction, first.data(), 16, 200 * kib, data.data(), data.size(), data.data(),
                             engine),
@@ -325,14 +326,14 @@ TEST_F(Lanes, do_padded_messages) {
       const Bytes bytes = key_bytes(mode), start = iv(mode), in = random_.bytes(length);
       const Bytes expected = *tests::oracle_padded(mode, STOCKADE_ENCRYPT, bytes, start, in);
       const Key key = make(mode, bytes);
-      for (const Engine& engine : {cuda, hybrid}) {
-        SCOPED_TRACE(std::string(kind_name(engine.kind)) + std::to_string(length));
+      for (const config::EngineChoice& engine : {cuda, hybrid}) {
+        SCOPED_TRACE(std::string(config::kind_name(engine.kind)) + std::to_string(length));
         Bytes data = in;
         data.resize(expected.size());
         uint64_t written = 0;
         const Status status = encrypt_padded(key->cipher, start.data(), start.size(), data.data(), length, data.data(),
                                              data.size(), &written, engine);
-        if (mode == STOCKADE_CBC && engine.kind == Kind::cuda) {
+        if (mode == STOCKADE_CBC && engine.kind == config::Kind::cuda) {
           ASSERT_EQ(status, STOCKADE_ERROR_MODE);
         } else {
           ASSERT_EQ(status, STOCKADE_OK);
@@ -356,7 +357,7 @@ TEST_F(Lanes, do_messages_that_come_in_pieces) {
     const tests::Sealed sealed = gcm ? tests::oracle_seal(bytes, start, {}, in, 16) : tests::Sealed{};
     const Bytes expected = gcm ? sealed.ciphertext : tests::oracle_crypt(mode, STOCKADE_ENCRYPT, bytes, start, in);
     const Key key = make(mode, bytes);
-    for (const Engine& engine : {cuda, hybrid}) {
+    for (const config::EngineChoice& engine : {cuda, hybrid}) {
       Stream stream(key->cipher, STOCKADE_ENCRYPT, STOCKADE_PADDING_NONE, engine);
       ASSERT_EQ(stream.start(start.data(), start.size()), STOCKADE_OK);
       Bytes out(in.size() + 16), tag(gcm ? 16 : 0);
@@ -451,7 +452,7 @@ TEST_F(ManyOnLanes, are_those_alone) {
     Machine machine(several(devices));
     // Once with messages so long for the runs that they are cut, once with long ones in packs.
     if (devices == 2) machine.backend.pinned.run_bytes = machine.backend.staged.run_bytes = 512 * kib;
-    for (const Engine& engine : {cuda, hybrid}) {
+    for (const config::EngineChoice& engine : {cuda, hybrid}) {
       for (const stockade_direction direction : both_directions) {
         std::vector<Entry> all = entries(direction, 200);
         std::vector<stockade_message> calls = calls_of(all);
@@ -466,10 +467,10 @@ TEST_F(ManyOnLanes, are_those_alone) {
             ASSERT_EQ(all[i].out, Bytes(all[i].in.size(), 0xEE));
             continue;
           }
-          SCOPED_TRACE(std::string(kind_name(engine.kind)) + " message " + std::to_string(i) + " mode " +
+          SCOPED_TRACE(std::string(config::kind_name(engine.kind)) + " message " + std::to_string(i) + " mode " +
                        std::to_string(all[i].mode) + " length " + std::to_string(all[i].in.size()));
           const bool sequential = all[i].mode != STOCKADE_GCM && !aes::splits(all[i].mode, direction);
-          if (sequential && engine.kind == Kind::cuda) {
+          if (sequential && engine.kind == config::Kind::cuda) {
             ASSERT_EQ(calls[i].status, STOCKADE_ERROR_MODE);
             ASSERT_EQ(all[i].out, Bytes(all[i].in.size(), 0xEE));
             continue;
@@ -485,7 +486,7 @@ TEST_F(ManyOnLanes, are_those_alone) {
 
 // With `cuda` each message is right or zeros or untouched, and its status says so; with `hybrid` all are right.
 TEST_F(ManyOnLanes, survive_every_fault) {
-  for (const Engine& engine : {cuda, hybrid}) {
+  for (const config::EngineChoice& engine : {cuda, hybrid}) {
     for (const stockade_direction direction : both_directions) {
       Machine machine(several(2));
       std::vector<Entry> all = entries(direction, 24);
@@ -498,15 +499,15 @@ TEST_F(ManyOnLanes, survive_every_fault) {
         const bool over = machine.runtime.counted() <= nth;
         machine.runtime.clear_fault();
         for (size_t i = 0; i < all.size(); ++i) {
-          SCOPED_TRACE(std::string(kind_name(engine.kind)) + " fault " + std::to_string(nth) + " message " +
+          SCOPED_TRACE(std::string(config::kind_name(engine.kind)) + " fault " + std::to_string(nth) + " message " +
                        std::to_string(i));
           const bool sequential = all[i].mode != STOCKADE_GCM && !aes::splits(all[i].mode, direction);
-          if (engine.kind == Kind::cuda && sequential) continue;
+          if (engine.kind == config::Kind::cuda && sequential) continue;
           if (calls[i].status == all[i].status) {
             ASSERT_EQ(all[i].out, all[i].expected);
             continue;
           }
-          ASSERT_EQ(engine.kind, Kind::cuda);
+          ASSERT_EQ(engine.kind, config::Kind::cuda);
           ASSERT_EQ(calls[i].status, STOCKADE_ERROR_DEVICE);
           ASSERT_TRUE(all_zero(all[i].out) || all[i].out == Bytes(all[i].out.size(), 0xEE));
           ++failed;
@@ -514,7 +515,7 @@ TEST_F(ManyOnLanes, survive_every_fault) {
         if (over) break;
         ASSERT_LT(nth, 5000U) << "faults do not end";
       }
-      if (engine.kind == Kind::cuda) {
+      if (engine.kind == config::Kind::cuda) {
         EXPECT_GT(failed, 0U);
       }
     }
@@ -559,7 +560,7 @@ class Faults : public Lanes {
     }
     return made;
   }
-  static Status perform(const Operation& operation, const Sample& sample, Buffers& buffers, const Engine& engine) {
+  static Status perform(const Operation& operation, const Sample& sample, Buffers& buffers, const config::EngineChoice& engine) {
     const CipherKey& key = sample.key->cipher;
     const uint64_t length = sample.in.size();
     if (operation.mode != STOCKADE_GCM && operation.unit == 0) {
@@ -581,14 +582,14 @@ class Faults : public Lanes {
     return status;
   }
   // Right, or with `cuda` refused with nothing of it left.
-  static void judge(const Engine& engine, Status status, Status planned, const Sample& sample, const Buffers& buffers,
+  static void judge(const config::EngineChoice& engine, Status status, Status planned, const Sample& sample, const Buffers& buffers,
                     uint64_t& failures) {
     if (status == STOCKADE_OK) {
       ASSERT_EQ(buffers.result(), sample.expected);
       return;
     }
     ++failures;
-    ASSERT_EQ(engine.kind, Kind::cuda);
+    ASSERT_EQ(engine.kind, config::Kind::cuda);
     ASSERT_EQ(status, planned);
     const Bytes before = buffers.keeping.in_place ? sample.in : Bytes(sample.in.size(), 0xEE);
     ASSERT_TRUE(all_zero(buffers.result()) || buffers.result() == before);
@@ -596,7 +597,7 @@ class Faults : public Lanes {
 };
 
 TEST_F(Faults, of_every_call_in_turn_leave_nothing_half_done) {
-  for (const Engine& engine : {cuda, hybrid}) {
+  for (const config::EngineChoice& engine : {cuda, hybrid}) {
     for (const Operation& operation : operations) {
       const Sample own = sample(operation);
       const Keeping keeping = all_keepings[random_.below(4)];
@@ -605,7 +606,7 @@ TEST_F(Faults, of_every_call_in_turn_leave_nothing_half_done) {
         Machine machine(several(2));
         uint64_t failures = 0, nth = 0;
         // With `hybrid` the cores may be done before a lane has begun.
-        for (uint32_t over = 0; over < (engine.kind == Kind::cuda ? 1 : 5); ++nth) {
+        for (uint32_t over = 0; over < (engine.kind == config::Kind::cuda ? 1 : 5); ++nth) {
           SCOPED_TRACE(text(engine, operation.mode, operation.direction, own.in.size(), keeping) + " unit " +
                        std::to_string(operation.unit) + " fault " + std::to_string(nth));
           if (fresh) Lane::release_idle();
@@ -618,7 +619,7 @@ TEST_F(Faults, of_every_call_in_turn_leave_nothing_half_done) {
           if (HasFatalFailure()) return;
           ASSERT_LT(nth, 3000U) << "faults do not end";
         }
-        if (engine.kind == Kind::cuda) {
+        if (engine.kind == config::Kind::cuda) {
           EXPECT_GT(failures, 10U);
         }
       }
@@ -643,7 +644,7 @@ TEST_F(Faults, of_one_device_are_made_good_by_the_others) {
 }
 
 TEST_F(Faults, are_the_last_that_a_job_asks_of_a_device) {
-  for (const Engine& engine : {cuda, hybrid}) {
+  for (const config::EngineChoice& engine : {cuda, hybrid}) {
     Machine machine(several(1), 2);
     Crew crew;
     ASSERT_EQ(crew.gather(engine, {tune::Operation::ctr, 128, 100 * kib, 100, false}, Home::ordinary), STOCKADE_OK);
@@ -658,7 +659,7 @@ TEST_F(Faults, are_the_last_that_a_job_asks_of_a_device) {
       });
     };
     EXPECT_EQ(attempt(STOCKADE_OK), STOCKADE_OK);
-    const Status failure = engine.kind == Kind::cuda ? STOCKADE_ERROR_DEVICE_MEMORY : STOCKADE_OK;
+    const Status failure = engine.kind == config::Kind::cuda ? STOCKADE_ERROR_DEVICE_MEMORY : STOCKADE_OK;
     EXPECT_EQ(attempt(STOCKADE_ERROR_DEVICE_MEMORY), failure);
     EXPECT_EQ(asked, 2U);
     EXPECT_EQ(attempt(STOCKADE_OK), failure);
@@ -692,7 +693,7 @@ TEST_F(Lanes, take_smaller_runs_where_memory_is_short) {
   const Bytes bytes = random_.bytes(16), start = random_.bytes(16), in = random_.bytes(30000);
   const Bytes expected = tests::oracle_crypt(STOCKADE_CTR, STOCKADE_ENCRYPT, bytes, start, in);
   const Key key = make(STOCKADE_CTR, bytes);
-  const auto run = [&](const Engine& engine, Bytes& out) {
+  const auto run = [&](const config::EngineChoice& engine, Bytes& out) {
     return crypt(key->cipher, STOCKADE_ENCRYPT, start.data(), 16, in.data(), in.size(), out.data(), engine);
   };
   uint64_t smallest_run = UINT64_MAX;
@@ -803,12 +804,12 @@ TEST_F(Lanes, are_not_kept_without_number) {
 // ---- engines ----
 
 TEST(GpuEngines, need_a_usable_device) {
-  Engine made{};
+  config::EngineChoice made{};
   {
     Machine machine(several(0));
-    EXPECT_EQ(make_engine("cuda", 1, made), STOCKADE_ERROR_UNAVAILABLE);
-    EXPECT_EQ(make_engine("hybrid", 1, made), STOCKADE_ERROR_UNAVAILABLE);
-    EXPECT_EQ(make_engine("auto", 1, made), STOCKADE_OK);
+    EXPECT_EQ(offload::make_engine("cuda", 1, made), STOCKADE_ERROR_UNAVAILABLE);
+    EXPECT_EQ(offload::make_engine("hybrid", 1, made), STOCKADE_ERROR_UNAVAILABLE);
+    EXPECT_EQ(offload::make_engine("auto", 1, made), STOCKADE_OK);
     const Key key = make(STOCKADE_CTR, Bytes(16));
     Bytes data(100);
     EXPECT_EQ(crypt(key->cipher, STOCKADE_ENCRYPT, Bytes(16).data(), 16, data.data(), 100, data.data(), cuda),
@@ -819,15 +820,15 @@ TEST(GpuEngines, need_a_usable_device) {
   }
   {
     Machine machine(std::vector<EmulatedDevice>{{.capability = 70}});
-    EXPECT_EQ(make_engine("cuda", 1, made), STOCKADE_ERROR_UNAVAILABLE);
+    EXPECT_EQ(offload::make_engine("cuda", 1, made), STOCKADE_ERROR_UNAVAILABLE);
   }
   Machine machine({{.capability = 70}, ample, {.capability = 75}});
-  ASSERT_EQ(make_engine("cuda", 3, made), STOCKADE_OK);
-  EXPECT_EQ(made.kind, Kind::cuda);
+  ASSERT_EQ(offload::make_engine("cuda", 3, made), STOCKADE_OK);
+  EXPECT_EQ(made.kind, config::Kind::cuda);
   EXPECT_EQ(made.threads, 3U);
-  EXPECT_EQ(made.devices, environment().devices);
-  ASSERT_EQ(make_engine("hybrid", 3, made), STOCKADE_OK);
-  EXPECT_EQ(made.kind, Kind::hybrid);
+  EXPECT_EQ(made.devices, config::environment().devices);
+  ASSERT_EQ(offload::make_engine("hybrid", 3, made), STOCKADE_OK);
+  EXPECT_EQ(made.kind, config::Kind::hybrid);
   uint64_t devices = 0;
   EXPECT_EQ(usable_devices(0, devices), STOCKADE_OK);
   EXPECT_EQ(devices, 6U);
@@ -842,13 +843,13 @@ TEST(GpuEngines, use_the_devices_that_were_named) {
   const Key key = make(STOCKADE_CTR, Bytes(16));
   Bytes data(100 * kib);
   ASSERT_EQ(crypt(key->cipher, STOCKADE_ENCRYPT, Bytes(16).data(), 16, data.data(), data.size(), data.data(),
-                  {Kind::cuda, 1, 5}),
+                  {config::Kind::cuda, 1, 5}),
             STOCKADE_OK);
   EXPECT_GT(machine.runtime.allocated(0), 0U);
   EXPECT_EQ(machine.runtime.allocated(1), 0U);
   EXPECT_GT(machine.runtime.allocated(2), 0U);
   EXPECT_EQ(crypt(key->cipher, STOCKADE_ENCRYPT, Bytes(16).data(), 16, data.data(), data.size(), data.data(),
-                  {Kind::cuda, 1, 8}),
+                  {config::Kind::cuda, 1, 8}),
             STOCKADE_ERROR_UNAVAILABLE);
 }
 
@@ -901,32 +902,32 @@ TEST(GpuEngines, are_missed_with_a_reason) {
 
 TEST(GpuEngines, take_lists_of_devices) {
   uint64_t devices = 0;
-  ASSERT_EQ(parse_devices("0", devices), STOCKADE_OK);
+  ASSERT_EQ(config::parse_devices("0", devices), STOCKADE_OK);
   EXPECT_EQ(devices, 1U);
-  ASSERT_EQ(parse_devices("63,0,2,2", devices), STOCKADE_OK);
+  ASSERT_EQ(config::parse_devices("63,0,2,2", devices), STOCKADE_OK);
   EXPECT_EQ(devices, 1U << 2 | 1U | uint64_t{1} << 63);
   for (const char* text : {"", ",", "0,", ",0", "64", "-1", "x", "0x1", "0;1", " 0", "0 "}) {
-    EXPECT_EQ(parse_devices(text, devices), STOCKADE_ERROR_ARGUMENT) << text;
+    EXPECT_EQ(config::parse_devices(text, devices), STOCKADE_ERROR_ARGUMENT) << text;
   }
 }
 
 TEST(GpuEngines, say_what_they_would_do) {
   Machine machine(several(2), 4);
   const Key ctr = make(STOCKADE_CTR, Bytes(16)), cbc = make(STOCKADE_CBC, Bytes(16));
-  const Plan large = plan_message(ctr->cipher, STOCKADE_ENCRYPT, 1 << 20, false, cuda);
-  EXPECT_EQ(large.kind, Kind::cuda);
+  const parallel::Plan large = plan_message(ctr->cipher, STOCKADE_ENCRYPT, 1 << 20, false, cuda);
+  EXPECT_EQ(large.kind, config::Kind::cuda);
   EXPECT_EQ(large.workers, 8U);
-  const Plan small = plan_message(ctr->cipher, STOCKADE_ENCRYPT, 16, false, cuda);
-  EXPECT_EQ(small.kind, Kind::cuda);
+  const parallel::Plan small = plan_message(ctr->cipher, STOCKADE_ENCRYPT, 16, false, cuda);
+  EXPECT_EQ(small.kind, config::Kind::cuda);
   EXPECT_EQ(small.workers, 1U);
-  const Plan both = plan_message(ctr->cipher, STOCKADE_ENCRYPT, 1 << 20, false, hybrid);
-  EXPECT_EQ(both.kind, Kind::hybrid);
+  const parallel::Plan both = plan_message(ctr->cipher, STOCKADE_ENCRYPT, 1 << 20, false, hybrid);
+  EXPECT_EQ(both.kind, config::Kind::hybrid);
   EXPECT_EQ(both.workers, 9U) << "a lane's worker sleeps most of the time";
-  const Plan impossible = plan_message(cbc->cipher, STOCKADE_ENCRYPT, 1 << 20, false, hybrid);
-  EXPECT_EQ(impossible.kind, Kind::serial);
-  for (const Plan& plan : {large, small, both, impossible}) EXPECT_STRNE(plan.why, "");
-  EXPECT_STREQ(kind_name(Kind::cuda), "cuda");
-  EXPECT_STREQ(kind_name(Kind::hybrid), "hybrid");
+  const parallel::Plan impossible = plan_message(cbc->cipher, STOCKADE_ENCRYPT, 1 << 20, false, hybrid);
+  EXPECT_EQ(impossible.kind, config::Kind::serial);
+  for (const parallel::Plan& plan : {large, small, both, impossible}) EXPECT_STRNE(plan.why, "");
+  EXPECT_STREQ(config::kind_name(config::Kind::cuda), "cuda");
+  EXPECT_STREQ(config::kind_name(config::Kind::hybrid), "hybrid");
 }
 
 // What a driver holds does not survive fork(); the child of a process that has used a GPU is told so.
@@ -935,7 +936,7 @@ TEST(GpuEngines, are_closed_to_a_forked_child) {
   const Key key = make(STOCKADE_CTR, Bytes(16));
   Bytes data(20 * kib);
   const Bytes start(16);
-  const auto run = [&](const Engine& engine) {
+  const auto run = [&](const config::EngineChoice& engine) {
     return crypt(key->cipher, STOCKADE_ENCRYPT, start.data(), 16, data.data(), data.size(), data.data(), engine);
   };
   ASSERT_EQ(run(cuda), STOCKADE_OK);
@@ -943,8 +944,8 @@ TEST(GpuEngines, are_closed_to_a_forked_child) {
   ASSERT_GE(child, 0);
   if (child == 0) {
     alarm(20);
-    Engine made{};
-    const bool refused = run(cuda) == STOCKADE_ERROR_FORKED && make_engine("cuda", 1, made) == STOCKADE_ERROR_FORKED;
+    config::EngineChoice made{};
+    const bool refused = run(cuda) == STOCKADE_ERROR_FORKED && offload::make_engine("cuda", 1, made) == STOCKADE_ERROR_FORKED;
     const bool undone = refused && run(hybrid) == STOCKADE_OK && all_zero(data);
     _exit(undone ? 0 : 1);
   }
@@ -997,7 +998,7 @@ TEST_F(Lanes, get_the_round_keys_of_the_standard) {
   uint32_t rows = 0;
   const auto expect_words = [&](const auto& variants, const Bytes& bytes, const Bytes& expected) {
     for (const auto& row : variants) {
-      if ((row.needs & ~environment().usable) != 0) continue;
+      if ((row.needs & ~config::environment().usable) != 0) continue;
       row.kernels->expand(bytes.data(), static_cast<uint32_t>(bytes.size()), schedule);
       row.kernels->round_keys(schedule, words);
       EXPECT_EQ(tests::words_as_bytes(words, expected.size()), expected) << row.name;
@@ -1032,7 +1033,7 @@ class KnownTransfers : public Lanes {
     const Bytes bytes = key_bytes(STOCKADE_CTR), start = random_.bytes(16), in = random_.bytes(300 * kib);
     const Key key = make(STOCKADE_CTR, bytes);
     Buffers buffers(machine.runtime, in, keeping);
-    const Engine automatic{Kind::automatic, 2};
+    const config::EngineChoice automatic{config::Kind::automatic, 2};
     EXPECT_EQ(crypt(key->cipher, STOCKADE_ENCRYPT, start.data(), 16, buffers.in.data(), in.size(), buffers.target(),
                     automatic),
               STOCKADE_OK);

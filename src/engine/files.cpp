@@ -22,7 +22,7 @@
 #include "base/secret.h"
 #include "base/without_throwing.h"
 #include "engine/file_writes.h"
-#include "engine/no_signals.h"
+#include "parallel/no_signals.h"
 
 namespace stockade::engine {
 namespace {
@@ -389,7 +389,7 @@ class Transfer {
   bool fill_at(uint64_t index, uint64_t runs, Slot& slot);
   void move();
   void move_in_turn(Slot& slot);
-  void move_by_offset(Plan plan);
+  void move_by_offset(parallel::Plan plan);
   void move_claimed(uint32_t worker);
   void step_aside(Clock::duration pause);
   void call_back();
@@ -588,8 +588,8 @@ void Transfer::move_claimed(uint32_t worker) {
   call_back();
 }
 
-void Transfer::move_by_offset(Plan plan) {
-  engine::run(plan, plan.workers, 1, [&](uint64_t begin, uint64_t end, uint32_t) {
+void Transfer::move_by_offset(parallel::Plan plan) {
+  parallel::parallel_for(plan, plan.workers, 1, [&](uint64_t begin, uint64_t end, uint32_t) {
     for (uint64_t worker = begin; worker < end; ++worker) move_claimed(static_cast<uint32_t>(worker));
   });
 }
@@ -622,7 +622,7 @@ class Ring {
   // has been read or transformed. Fewer workers than wished for will do.
   bool start(uint32_t workers) {
     threads_.reserve(workers + 1);
-    const NoSignals held;
+    const parallel::NoSignals held;
     const std::lock_guard lock(mutex_);
     try {
       threads_.emplace_back([this] { read_runs(); });
@@ -719,7 +719,7 @@ class Ring {
 void Transfer::move() {
   const uint64_t most = std::max<uint64_t>(1, memory_limit / (slot_bytes() + out_slot_bytes()));
   if (!sink_.write(0, job_.lead, job_.lead_length, monitor_)) return;
-  Plan plan = crew_.plan();
+  parallel::Plan plan = crew_.plan();
   if (source_.sized() && sink_.by_offset() && !job_.in_order && plan.workers > 1) {
     // Lanes bring buffers with them.
     const uint64_t others = std::min<uint64_t>(plan.workers - crew_.lanes(), most);
@@ -773,15 +773,15 @@ Status Transfer::run() {
 }
 
 // The workers of a job. MODE, and those of Crew::gather.
-Status gather(Crew& crew, const FileJob& job, const FileWork& work, const Source& source, const Engine& engine) {
+Status gather(Crew& crew, const FileJob& job, const FileWork& work, const Source& source, const config::EngineChoice& engine) {
   const uint64_t length = source.sized() ? source.length() : unknown_bytes;
   const uint64_t runs = source.sized() ? last_run(length, job.run_bytes) + 1 : unknown_bytes;
   // Whatever the cipher: files of one are as quick to read and to write as those of another. Experience is of jobs that write,
   // which a file system does not let many do at once; those that only read are as quick as there are cores.
-  const Task task{tune::Operation::files, job.discards_output ? 0U : 256U, length, runs, true};
-  if (!wants_gpus(engine.kind) || work.lane_use() == LaneUse::worker) return crew.gather(engine, task, Home::file);
-  if (work.lane_use() == LaneUse::none && engine.kind == Kind::cuda) return STOCKADE_ERROR_MODE;
-  return crew.gather({Kind::automatic, engine.threads}, task, Home::file);
+  const parallel::Task task{tune::Operation::files, job.discards_output ? 0U : 256U, length, runs, true};
+  if (!config::wants_gpus(engine.kind) || work.lane_use() == LaneUse::worker) return crew.gather(engine, task, Home::file);
+  if (work.lane_use() == LaneUse::none && engine.kind == config::Kind::cuda) return STOCKADE_ERROR_MODE;
+  return crew.gather({config::Kind::automatic, engine.threads}, task, Home::file);
 }
 
 // How many of the job's runs are done as one: as long as lanes like them, but all workers shall have some.
@@ -803,7 +803,7 @@ bool same_file(const struct stat& a, const struct stat& b) {
   return (S_ISREG(a.st_mode) || S_ISFIFO(a.st_mode)) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-Status run_file(FileJob& job, FileWork& work, const Engine& engine) {
+Status run_file(FileJob& job, FileWork& work, const config::EngineChoice& engine) {
   job.in_length = 0;
   job.out_length = 0;
   Source source;

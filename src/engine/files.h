@@ -14,7 +14,7 @@
 
 #include "base/status.h"
 #include "engine/cuda.h"
-#include "engine/engine.h"
+#include "config/environment.h"
 
 namespace stockade::engine {
 
@@ -109,6 +109,6 @@ struct FileJob {
 // were as far as they can be. SIGPIPE and SIGXFSZ do not reach the process from the writes made here.
 // Errors: those of `work`, and IO (with errno), INPUT_CHANGED, CANCELLED, MEMORY, MODE, OVERLAP (one file for both
 // ends); with `cuda` UNAVAILABLE, DEVICE, DEVICE_MEMORY, FORKED.
-Status run_file(FileJob& job, FileWork& work, const Engine& engine);
+Status run_file(FileJob& job, FileWork& work, const config::EngineChoice& engine);
 
 }  // namespace stockade::engine

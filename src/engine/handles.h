@@ -7,7 +7,7 @@
 #include "base/secret.h"
 #include "engine/cipher.h"
 #include "engine/cuda.h"
-#include "engine/engine.h"
+#include "config/environment.h"
 
 struct stockade_key {
   stockade::engine::CipherKey cipher;
@@ -47,5 +47,5 @@ struct stockade_key {
 };
 
 struct stockade_engine {
-  stockade::engine::Engine wish;
+  stockade::config::EngineChoice wish;
 };

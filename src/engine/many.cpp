@@ -12,7 +12,7 @@ namespace stockade::engine {
 
 namespace {
 
-constexpr Engine one_thread{Kind::serial, 1};
+constexpr config::EngineChoice one_thread{config::Kind::serial, 1};
 
 // Messages are looked at several times before they are run, so they are taken in chunks that stay in a core's own
 // cache.
@@ -34,7 +34,7 @@ bool is_sequential(const stockade_message& message, stockade_direction direction
 
 // So many of these messages, of any keys and modes. In what is learned of them the first that is sound stands for all, with
 // their mean cost.
-Task task_of(std::span<const stockade_message> messages, uint64_t count, uint64_t cost, uint64_t parts) {
+parallel::Task task_of(std::span<const stockade_message> messages, uint64_t count, uint64_t cost, uint64_t parts) {
   const auto sound = [](const stockade_message& message) { return message.status == STOCKADE_OK; };
   const auto first = std::find_if(messages.begin(), messages.end(), sound);
   uint32_t way = std::min(static_cast<uint32_t>(std::bit_width(cost / count)), 31U) << 7;
@@ -112,7 +112,7 @@ Survey survey(const Job& job, stockade_message* messages, uint64_t count) {
   return found;
 }
 
-void run_one(stockade_direction direction, stockade_message& message, const Engine& engine) {
+void run_one(stockade_direction direction, stockade_message& message, const config::EngineChoice& engine) {
   const CipherKey& key = message.key->cipher;
   auto* const out = static_cast<uint8_t*>(message.out);
   auto* const tag = static_cast<uint8_t*>(message.tag);
@@ -128,11 +128,11 @@ void run_one(stockade_direction direction, stockade_message& message, const Engi
   }
 }
 
-void run_whole(const Job& job, stockade_message* messages, uint64_t count, const Survey& found, const Engine& engine) {
-  const Plan plan =
-      make_plan(engine, task_of({messages, count}, found.whole_count, found.whole_cost, found.whole_count));
+void run_whole(const Job& job, stockade_message* messages, uint64_t count, const Survey& found, const config::EngineChoice& engine) {
+  const parallel::Plan plan =
+      parallel::make_plan(engine, task_of({messages, count}, found.whole_count, found.whole_cost, found.whole_count));
   const uint64_t mean_cost = found.whole_cost / found.whole_count;
-  run(plan, count, std::max<uint64_t>(1, run_cost / mean_cost), [&](uint64_t begin, uint64_t end, uint32_t) {
+  parallel::parallel_for(plan, count, std::max<uint64_t>(1, run_cost / mean_cost), [&](uint64_t begin, uint64_t end, uint32_t) {
     for (uint64_t i = begin; i < end; ++i) {
       if (job.runs_whole(messages[i])) run_one(job.direction, messages[i], one_thread);
     }
@@ -197,7 +197,7 @@ void run_strided(stockade_direction direction, stockade_message* const* order, u
 }
 
 void run_sequential(const Job& job, stockade_message* messages, uint64_t count, const Survey& found,
-                    const Engine& engine) {
+                    const config::EngineChoice& engine) {
   stockade_message* order[chunk_messages];
   for (uint32_t group = 0; group < group_limit; ++group) {
     if (!found.group_seen[group]) continue;
@@ -205,17 +205,17 @@ void run_sequential(const Job& job, stockade_message* messages, uint64_t count, 
     const uint64_t members = order_group(group, job, messages, count, order, cost);
     // Half-filled lanes take as long as full ones: fewer messages than that are no work for another worker.
     const uint32_t lanes = order[0]->key->cipher.aes.variant->lanes;
-    const uint64_t least = engine.kind == Kind::threads ? 1 : std::max<uint64_t>(1, lanes / 2);
-    const Plan plan = make_plan(engine, task_of({order[0], 1}, members, cost, (members + least - 1) / least));
+    const uint64_t least = engine.kind == config::Kind::threads ? 1 : std::max<uint64_t>(1, lanes / 2);
+    const parallel::Plan plan = parallel::make_plan(engine, task_of({order[0], 1}, members, cost, (members + least - 1) / least));
     const uint64_t strides = std::min<uint64_t>(members, plan.workers);
-    run(plan, strides, 1, [&](uint64_t begin, uint64_t end, uint32_t) {
+    parallel::parallel_for(plan, strides, 1, [&](uint64_t begin, uint64_t end, uint32_t) {
       for (uint64_t i = begin; i < end; ++i) run_strided(job.direction, order, members, i, strides);
     });
   }
 }
 
 // At most chunk_messages, but for those that are cut.
-void run_chunk(const Job& job, stockade_message* messages, uint64_t count, const Engine& engine) {
+void run_chunk(const Job& job, stockade_message* messages, uint64_t count, const config::EngineChoice& engine) {
   const Survey found = survey(job, messages, count);
   if (found.whole_count != 0) run_whole(job, messages, count, found, engine);
   if (found.sequential_count != 0) run_sequential(job, messages, count, found, engine);
@@ -223,7 +223,7 @@ void run_chunk(const Job& job, stockade_message* messages, uint64_t count, const
 
 // Decides which messages are cut, runs those, and returns what the others cost. A message that would keep one worker
 // busy long after the others have finished is better done by all of them.
-uint64_t run_cut(Job& job, stockade_message* messages, uint64_t count, const Engine& engine) {
+uint64_t run_cut(Job& job, stockade_message* messages, uint64_t count, const config::EngineChoice& engine) {
   uint64_t cost = 0;
   for (uint64_t i = 0; i < count; ++i) {
     if (messages[i].status == STOCKADE_OK) cost += cost_of(messages[i]);
@@ -238,11 +238,11 @@ uint64_t run_cut(Job& job, stockade_message* messages, uint64_t count, const Eng
 }
 
 // All but those that are cut.
-void run_uncut(const Job& job, stockade_message* messages, uint64_t count, uint64_t cost, const Engine& engine) {
+void run_uncut(const Job& job, stockade_message* messages, uint64_t count, uint64_t cost, const config::EngineChoice& engine) {
   if (count <= chunk_messages) return run_chunk(job, messages, count, engine);
   const uint64_t chunk = std::clamp(count / (8 * uint64_t{engine.threads}), least_chunk, chunk_messages);
-  const Plan plan = make_plan(engine, task_of({messages, count}, count, cost, (count + chunk - 1) / chunk));
-  run(plan, count, chunk,
+  const parallel::Plan plan = parallel::make_plan(engine, task_of({messages, count}, count, cost, (count + chunk - 1) / chunk));
+  parallel::parallel_for(plan, count, chunk,
       [&](uint64_t begin, uint64_t end, uint32_t) { run_chunk(job, messages + begin, end - begin, one_thread); });
 }
 
@@ -282,7 +282,7 @@ PackedMessage describe(stockade_message& message) {
 
 // At most most_packed.
 void run_packed(Crew& crew, Lane* lane, const Job& job, stockade_message* messages, uint64_t count,
-                const Engine& engine) {
+                const config::EngineChoice& engine) {
   PackedMessage packed[most_packed];
   stockade_message* sources[most_packed];
   uint64_t filled = 0;
@@ -311,10 +311,10 @@ void run_packed(Crew& crew, Lane* lane, const Job& job, stockade_message* messag
 }
 
 // Messages that no lane can run, and what is left for the CPU anyway.
-void run_sequential_ones(Job job, stockade_message* messages, uint64_t count, const Engine& engine) {
-  if (engine.kind == Kind::hybrid) {
+void run_sequential_ones(Job job, stockade_message* messages, uint64_t count, const config::EngineChoice& engine) {
+  if (engine.kind == config::Kind::hybrid) {
     job.sequential_only = true;
-    run_uncut(job, messages, count, UINT64_MAX, {Kind::automatic, engine.threads});
+    run_uncut(job, messages, count, UINT64_MAX, {config::Kind::automatic, engine.threads});
     return;
   }
   for (uint64_t i = 0; i < count; ++i) {
@@ -325,7 +325,7 @@ void run_sequential_ones(Job job, stockade_message* messages, uint64_t count, co
   }
 }
 
-void run_with_lanes(stockade_direction direction, stockade_message* messages, uint64_t count, const Engine& engine) {
+void run_with_lanes(stockade_direction direction, stockade_message* messages, uint64_t count, const config::EngineChoice& engine) {
   Job job{direction, backend().pinned.run_bytes / 8};
   uint64_t cost = 0, whole = 0;
   for (uint64_t i = 0; i < count; ++i) {
@@ -342,7 +342,7 @@ void run_with_lanes(stockade_direction direction, stockade_message* messages, ui
     const uint64_t workers = crew.plan().workers;
     const uint64_t chunk = std::clamp<uint64_t>(count / (4 * workers), 1, most_packed);
     if (status == STOCKADE_OK && crew.lanes() == 0) {
-      return run_uncut(job, messages, count, cost, {Kind::automatic, engine.threads});
+      return run_uncut(job, messages, count, cost, {config::Kind::automatic, engine.threads});
     }
     if (status == STOCKADE_OK) {
       crew.run((count + chunk - 1) / chunk, [&](Lane* lane, uint64_t i) {
@@ -360,8 +360,8 @@ void run_with_lanes(stockade_direction direction, stockade_message* messages, ui
 
 }  // namespace
 
-void crypt_many(stockade_direction direction, stockade_message* messages, uint64_t count, const Engine& engine) {
-  if (wants_gpus(engine.kind)) return run_with_lanes(direction, messages, count, engine);
+void crypt_many(stockade_direction direction, stockade_message* messages, uint64_t count, const config::EngineChoice& engine) {
+  if (config::wants_gpus(engine.kind)) return run_with_lanes(direction, messages, count, engine);
   Job job{direction, std::nullopt};
   const uint64_t cost = engine.threads > 1 ? run_cut(job, messages, count, engine) : 0;
   run_uncut(job, messages, count, cost, engine);

@@ -12,7 +12,7 @@ namespace stockade::engine {
 namespace {
 
 constexpr uint64_t block_bytes = aes::block_bytes;
-constexpr Engine one_thread{Kind::serial, 1};
+constexpr config::EngineChoice one_thread{config::Kind::serial, 1};
 
 // Pieces begin at multiples of this: whole cache lines and whole steps of every kernel.
 constexpr uint64_t granule_bytes = 16 * block_bytes;
@@ -48,7 +48,7 @@ struct Pieces {
 
 // A message that is cut at granules, as experience knows it.
 template <typename Key>
-Task task_of(stockade_mode mode, const Key& key, uint64_t length, bool splits, bool in_place) {
+parallel::Task task_of(stockade_mode mode, const Key& key, uint64_t length, bool splits, bool in_place) {
   return {experience_of(mode), key.bits, length, splits ? granules(length, granule_bytes) : 1, in_place, 0,
           row_number(key)};
 }
@@ -73,7 +73,7 @@ Status run_pieces(Crew& crew, const aes::Key& key, stockade_direction direction,
                   uint8_t* out, uint64_t length) {
   Secret<LaneKey> lane_key;
   prepare(crew, key, *lane_key);
-  const Plan& plan = crew.plan();
+  const parallel::Plan& plan = crew.plan();
   const bool chained = key.mode == STOCKADE_CBC || key.mode == STOCKADE_CFB;
   const bool keep = chained && in == out;
   const Pieces pieces(length, granule_bytes, keep ? std::min<uint64_t>(plan.workers, max_kept_chains) : plan.workers,
@@ -106,7 +106,7 @@ Status run_gcm_pieces(Crew& crew, const gcm::Key& key, stockade_direction direct
                       uint64_t first_block, uint8_t y[16], const uint8_t* in, uint8_t* out, uint64_t length) {
   Secret<LaneKey> lane_key;
   prepare(crew, key, *lane_key);
-  const Plan& plan = crew.plan();
+  const parallel::Plan& plan = crew.plan();
   const Pieces pieces(length, granule_bytes, plan.workers, crew.piece_bytes(gcm_piece_bytes));
   std::atomic<uint64_t> sum[2] = {0, 0};
   const Status status = crew.run(pieces.count, [&](Lane* lane, uint64_t i) {
@@ -137,9 +137,9 @@ Status run_gcm_pieces(Crew& crew, const gcm::Key& key, stockade_direction direct
 // One whole GCM message, its full tag computed and not compared.
 Status run_gcm(const gcm::Key& key, stockade_direction direction, const uint8_t* iv, uint64_t iv_length,
                const uint8_t* aad, uint64_t aad_length, const uint8_t* in, uint64_t length, uint8_t* out,
-               uint8_t tag[16], const Engine& engine) {
-  if (!wants_gpus(engine.kind)) {
-    const Plan plan = make_plan(engine, task_of(STOCKADE_GCM, key, length, true, in == out));
+               uint8_t tag[16], const config::EngineChoice& engine) {
+  if (!config::wants_gpus(engine.kind)) {
+    const parallel::Plan plan = parallel::make_plan(engine, task_of(STOCKADE_GCM, key, length, true, in == out));
     // Where one worker is compared with teams, it has to do what they do.
     if (plan.workers == 1 && plan.lesson.kind == 0) {
       gcm::run_message(key, direction, iv, iv_length, aad, aad_length, in, length, out, tag, plan.stores);
@@ -179,7 +179,7 @@ Status check_units(const CipherKey& key, const uint8_t* iv, uint64_t iv_length, 
 // These two stand apart so that `crypt` costs the shortest messages as little as it can: what it does itself needs no
 // stack, and a plan would only say "the calling thread".
 [[gnu::noinline]] Status crypt_planned(const aes::Key& key, stockade_direction direction, const uint8_t* iv,
-                                       const uint8_t* in, uint64_t length, uint8_t* out, const Engine& engine) {
+                                       const uint8_t* in, uint64_t length, uint8_t* out, const config::EngineChoice& engine) {
   Secret<uint8_t[16]> chain;
   aes::start_chain(key, iv, 0, nullptr, *chain);
   return crypt_span(key, direction, *chain, in, out, length, engine);
@@ -195,7 +195,7 @@ Status check_units(const CipherKey& key, const uint8_t* iv, uint64_t iv_length, 
 
 // Few long units: each is cut, one after the other.
 Status run_long_units(const aes::Key& key, stockade_direction direction, uint8_t number[16], uint64_t unit,
-                      const uint8_t* in, uint8_t* out, uint64_t length, const Engine& engine) {
+                      const uint8_t* in, uint8_t* out, uint64_t length, const config::EngineChoice& engine) {
   for (uint64_t done = 0; done < length; done += std::min(unit, length - done)) {
     Secret<uint8_t[16]> chain;
     aes::start_chain(key, number, 0, nullptr, *chain);
@@ -212,7 +212,7 @@ Status run_many_units(Crew& crew, const aes::Key& key, stockade_direction direct
                       uint64_t unit, const uint8_t* in, uint8_t* out, uint64_t length) {
   Secret<LaneKey> lane_key;
   prepare(crew, key, *lane_key);
-  const Plan& plan = crew.plan();
+  const parallel::Plan& plan = crew.plan();
   const Pieces pieces(length, unit, plan.workers, crew.piece_bytes(piece_bytes));
   const Status status = crew.run(pieces.count, [&](Lane* lane, uint64_t i) {
     const uint64_t begin = pieces.begin(i);
@@ -232,14 +232,14 @@ Status run_many_units(Crew& crew, const aes::Key& key, stockade_direction direct
 }  // namespace
 
 Status make_key(CipherKey& key, stockade_mode mode, const uint8_t* bytes, uint64_t length, const char* force) {
-  const Environment& wish = environment();
+  const config::Environment& wish = config::environment();
   if (wish.status != STOCKADE_OK) return wish.status;
   std::string_view row = mode == STOCKADE_GCM ? wish.gcm_row : wish.aes_row, gpu_row = wish.gpu_ctr_row;
-  Environment forced{};
+  config::Environment forced{};
   if (force != nullptr) {
     // A key has no engine, so a name for one would silently do nothing.
     if (std::string_view(force).find("engine:") != std::string_view::npos) return STOCKADE_ERROR_UNKNOWN_NAME;
-    if (const Status status = parse_force(force, forced); status != STOCKADE_OK) return status;
+    if (const Status status = config::parse_force(force, forced); status != STOCKADE_OK) return status;
     const std::string_view forced_row = mode == STOCKADE_GCM ? forced.gcm_row : forced.aes_row;
     if (!forced_row.empty()) row = forced_row;
     if (!forced.gpu_ctr_row.empty()) gpu_row = forced.gpu_ctr_row;
@@ -263,11 +263,11 @@ Status make_key(CipherKey& key, stockade_mode mode, const uint8_t* bytes, uint64
   return status;
 }
 
-Plan plan_message(const CipherKey& key, stockade_direction direction, uint64_t length, bool in_place,
-                  const Engine& engine) {
+parallel::Plan plan_message(const CipherKey& key, stockade_direction direction, uint64_t length, bool in_place,
+                  const config::EngineChoice& engine) {
   const bool splits = key.mode == STOCKADE_GCM || aes::splits(key.mode, direction);
-  const Plan plan = make_plan(engine, task_of(key.mode, key, length, splits, in_place));
-  return wants_gpus(engine.kind) ? plan_lanes(engine, length, splits, plan) : plan;
+  const parallel::Plan plan = parallel::make_plan(engine, task_of(key.mode, key, length, splits, in_place));
+  return config::wants_gpus(engine.kind) ? plan_lanes(engine, length, splits, plan) : plan;
 }
 
 Status check_message(const CipherKey& key, const uint8_t* iv, uint64_t iv_length, const uint8_t* in, uint64_t length,
@@ -283,45 +283,45 @@ Status check_message(const CipherKey& key, const uint8_t* iv, uint64_t iv_length
 }
 
 Status crypt_span(const aes::Key& key, stockade_direction direction, uint8_t chain[16], const uint8_t* in, uint8_t* out,
-                  uint64_t length, const Engine& engine) {
+                  uint64_t length, const config::EngineChoice& engine) {
   const bool splits = aes::splits(key.mode, direction);
-  if (engine.kind == Kind::cuda && !splits) return STOCKADE_ERROR_MODE;
+  if (engine.kind == config::Kind::cuda && !splits) return STOCKADE_ERROR_MODE;
   Crew crew;
   // No part at all can be a lane's where each block needs the one before it.
-  Task task = task_of(key.mode, key, length, splits, in == out);
-  if (!splits && wants_gpus(engine.kind)) task.parts = 0;
+  parallel::Task task = task_of(key.mode, key, length, splits, in == out);
+  if (!splits && config::wants_gpus(engine.kind)) task.parts = 0;
   if (const Status status = crew.gather(engine, task, home_of(engine, in, out, length)); status != STOCKADE_OK) {
     return status;
   }
-  const Plan& plan = crew.plan();
+  const parallel::Plan& plan = crew.plan();
   if (plan.workers > 1 || crew.lanes() != 0) return run_pieces(crew, key, direction, chain, in, out, length);
   aes::Range range{in, out, length, {}};
   std::memcpy(range.chain, chain, block_bytes);
-  run_alone(plan, [&] { aes::run_range(key, direction, range, plan.stores); });
+  parallel::run_alone(plan, [&] { aes::run_range(key, direction, range, plan.stores); });
   std::memcpy(chain, range.chain, block_bytes);
   wipe(range.chain, block_bytes);
   return STOCKADE_OK;
 }
 
 Status gcm_span(const gcm::Key& key, stockade_direction direction, const uint8_t j0[16], uint64_t first_block,
-                uint8_t y[16], const uint8_t* in, uint8_t* out, uint64_t length, const Engine& engine) {
+                uint8_t y[16], const uint8_t* in, uint8_t* out, uint64_t length, const config::EngineChoice& engine) {
   Crew crew;
-  const Task task = task_of(STOCKADE_GCM, key, length, true, in == out);
+  const parallel::Task task = task_of(STOCKADE_GCM, key, length, true, in == out);
   const Status status = crew.gather(engine, task, home_of(engine, in, out, length));
   if (status != STOCKADE_OK) return status;
-  const Plan& plan = crew.plan();
+  const parallel::Plan& plan = crew.plan();
   if (plan.workers > 1 || crew.lanes() != 0) {
     return run_gcm_pieces(crew, key, direction, j0, first_block, y, in, out, length);
   }
-  run_alone(plan, [&] { gcm::run_range(key, direction, j0, first_block, y, in, out, length, plan.stores); });
+  parallel::run_alone(plan, [&] { gcm::run_range(key, direction, j0, first_block, y, in, out, length, plan.stores); });
   return STOCKADE_OK;
 }
 
 Status crypt(const CipherKey& key, stockade_direction direction, const uint8_t* iv, uint64_t iv_length,
-             const uint8_t* in, uint64_t length, uint8_t* out, const Engine& engine) {
+             const uint8_t* in, uint64_t length, uint8_t* out, const config::EngineChoice& engine) {
   const Status status = check_message(key, iv, iv_length, in, length, out);
   if (status != STOCKADE_OK || length == 0) return status;
-  if (engine.kind == Kind::threads || wants_gpus(engine.kind) || length >= tune::least_split) {
+  if (engine.kind == config::Kind::threads || config::wants_gpus(engine.kind) || length >= tune::least_split) {
     return crypt_planned(key.aes, direction, iv, in, length, out, engine);
   }
   if (key.mode == STOCKADE_ECB) {
@@ -335,7 +335,7 @@ Status crypt(const CipherKey& key, stockade_direction direction, const uint8_t* 
 }
 
 Status encrypt_padded(const CipherKey& key, const uint8_t* iv, uint64_t iv_length, const uint8_t* in, uint64_t length,
-                      uint8_t* out, uint64_t out_size, uint64_t* out_length, const Engine& engine) {
+                      uint8_t* out, uint64_t out_size, uint64_t* out_length, const config::EngineChoice& engine) {
   const uint64_t used = length % block_bytes;
   const uint64_t whole = length - used;
   const bool fits = whole <= UINT64_MAX - block_bytes;
@@ -347,7 +347,7 @@ Status encrypt_padded(const CipherKey& key, const uint8_t* iv, uint64_t iv_lengt
   aes::start_chain(key.aes, iv, 0, nullptr, *chain);
   if (used != 0) std::memcpy(*last, in + whole, used);
   aes::pad_block(*last, used);
-  if (engine.kind == Kind::cuda && !aes::splits(key.mode, STOCKADE_ENCRYPT)) return STOCKADE_ERROR_MODE;
+  if (engine.kind == config::Kind::cuda && !aes::splits(key.mode, STOCKADE_ENCRYPT)) return STOCKADE_ERROR_MODE;
   if (whole != 0) {
     const Status done = crypt_span(key.aes, STOCKADE_ENCRYPT, *chain, in, out, whole, engine);
     if (done != STOCKADE_OK) return done;
@@ -359,7 +359,7 @@ Status encrypt_padded(const CipherKey& key, const uint8_t* iv, uint64_t iv_lengt
 }
 
 Status decrypt_padded(const CipherKey& key, const uint8_t* iv, uint64_t iv_length, const uint8_t* in, uint64_t length,
-                      uint8_t* out, uint64_t out_size, uint64_t* out_length, const Engine& engine) {
+                      uint8_t* out, uint64_t out_size, uint64_t* out_length, const config::EngineChoice& engine) {
   const Status status = check_padded(key, iv, iv_length, in, length, out, out_size, length);
   if (status == STOCKADE_ERROR_MODE || status == STOCKADE_ERROR_IV_LENGTH) return status;
   if (length == 0 || length % block_bytes != 0) return STOCKADE_ERROR_DATA_LENGTH;
@@ -378,7 +378,7 @@ Status decrypt_padded(const CipherKey& key, const uint8_t* iv, uint64_t iv_lengt
 }
 
 Status crypt_units(const CipherKey& key, stockade_direction direction, const uint8_t* iv, uint64_t iv_length,
-                   uint64_t unit, const uint8_t* in, uint64_t length, uint8_t* out, const Engine& engine) {
+                   uint64_t unit, const uint8_t* in, uint64_t length, uint8_t* out, const config::EngineChoice& engine) {
   const Status status = check_units(key, iv, iv_length, unit, in, length, out);
   if (status != STOCKADE_OK) return status;
   uint8_t number[block_bytes];
@@ -389,7 +389,7 @@ Status crypt_units(const CipherKey& key, stockade_direction direction, const uin
   Crew crew;
   // Short units take much longer than long ones.
   const auto way = static_cast<uint16_t>(row_number(key.aes) | std::bit_width(unit) << 4);
-  const Task task{tune::Operation::xts, key.bits, length, granules(length, unit), in == out, 0, way};
+  const parallel::Task task{tune::Operation::xts, key.bits, length, granules(length, unit), in == out, 0, way};
   const Status gathered = crew.gather(engine, task, home_of(engine, in, out, length));
   if (gathered != STOCKADE_OK) return gathered;
   return run_many_units(crew, key.aes, direction, number, unit, in, out, length);
@@ -414,7 +414,7 @@ Status check_sealed(const CipherKey& key, stockade_direction direction, const ui
 }
 
 Status seal(const CipherKey& key, const uint8_t* iv, uint64_t iv_length, const uint8_t* aad, uint64_t aad_length,
-            const uint8_t* in, uint64_t length, uint8_t* out, uint8_t* tag, uint64_t tag_length, const Engine& engine) {
+            const uint8_t* in, uint64_t length, uint8_t* out, uint8_t* tag, uint64_t tag_length, const config::EngineChoice& engine) {
   Status status = check_sealed(key, STOCKADE_ENCRYPT, iv, iv_length, aad, aad_length, in, length, out, tag, tag_length);
   if (status != STOCKADE_OK) return status;
   uint8_t full_tag[block_bytes];
@@ -425,7 +425,7 @@ Status seal(const CipherKey& key, const uint8_t* iv, uint64_t iv_length, const u
 
 Status open(const CipherKey& key, const uint8_t* iv, uint64_t iv_length, const uint8_t* aad, uint64_t aad_length,
             const uint8_t* in, uint64_t length, uint8_t* out, const uint8_t* tag, uint64_t tag_length,
-            const Engine& engine) {
+            const config::EngineChoice& engine) {
   Status status = check_sealed(key, STOCKADE_DECRYPT, iv, iv_length, aad, aad_length, in, length, out, tag, tag_length);
   if (status != STOCKADE_OK) return status;
   // The right tag of a message that is not authentic is what a forger is after.

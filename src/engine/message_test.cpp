@@ -16,14 +16,14 @@ namespace {
 
 using tests::Bytes;
 
-constexpr Engine engines[] = {
-    {Kind::serial, 1}, {Kind::threads, 2}, {Kind::threads, 3}, {Kind::threads, 8}, {Kind::automatic, 4}};
-constexpr Engine serial_engine = engines[0];
+constexpr config::EngineChoice engines[] = {
+    {config::Kind::serial, 1}, {config::Kind::threads, 2}, {config::Kind::threads, 3}, {config::Kind::threads, 8}, {config::Kind::automatic, 4}};
+constexpr config::EngineChoice serial_engine = engines[0];
 constexpr stockade_direction both_directions[] = {STOCKADE_ENCRYPT, STOCKADE_DECRYPT};
 constexpr stockade_mode plain_modes[] = {STOCKADE_ECB, STOCKADE_CBC, STOCKADE_CFB,
                                          STOCKADE_OFB, STOCKADE_CTR, STOCKADE_XTS};
 
-std::string name(const Engine& engine) { return std::string(kind_name(engine.kind)) + std::to_string(engine.threads); }
+std::string name(const config::EngineChoice& engine) { return std::string(config::kind_name(engine.kind)) + std::to_string(engine.threads); }
 
 using Key = std::unique_ptr<stockade_key>;
 Key make(stockade_mode mode, const Bytes& bytes, const char* force = nullptr) {
@@ -35,7 +35,7 @@ Key make(stockade_mode mode, const Bytes& bytes, const char* force = nullptr) {
 class Messages : public testing::Test {
  protected:
   // The row that is written for readers is slower by two orders of magnitude.
-  static bool slow() { return environment().aes_row == "reference"; }
+  static bool slow() { return config::environment().aes_row == "reference"; }
   Bytes key_bytes(stockade_mode mode) {
     return random_.bytes(mode == STOCKADE_XTS ? 32 * random_.between(1, 2) : 8 * random_.between(2, 4));
   }
@@ -57,7 +57,7 @@ TEST_F(Messages, are_the_same_on_every_engine) {
         const Bytes bytes = key_bytes(mode), start = iv(mode), in = random_.bytes(length_for(mode, near));
         const Bytes expected = tests::oracle_crypt(mode, direction, bytes, start, in);
         const Key key = make(mode, bytes);
-        for (const Engine& engine : engines) {
+        for (const config::EngineChoice& engine : engines) {
           SCOPED_TRACE("mode " + std::to_string(mode) + " direction " + std::to_string(direction) + " length " +
                        std::to_string(in.size()) + " " + name(engine));
           Bytes out(in.size()), same = in;
@@ -82,7 +82,7 @@ TEST_F(Messages, are_the_same_with_absurdly_many_workers) {
     const Bytes expected = tests::oracle_crypt(mode, STOCKADE_DECRYPT, bytes, start, data);
     const Key key = make(mode, bytes);
     ASSERT_EQ(crypt(key->cipher, STOCKADE_DECRYPT, start.data(), start.size(), data.data(), data.size(), data.data(),
-                    {Kind::threads, 600}),
+                    {config::Kind::threads, 600}),
               STOCKADE_OK);
     ASSERT_EQ(data, expected);
   }
@@ -95,7 +95,7 @@ TEST_F(Messages, larger_than_any_cache_are_the_same) {
   const Key ctr = make(STOCKADE_CTR, bytes, force), gcm = make(STOCKADE_GCM, bytes);
   const Bytes expected = tests::oracle_crypt(STOCKADE_CTR, STOCKADE_ENCRYPT, bytes, start, in);
   const tests::Sealed sealed = tests::oracle_seal(bytes, start, {}, in, 16);
-  for (const Engine& engine : {serial_engine, engines[2]}) {
+  for (const config::EngineChoice& engine : {serial_engine, engines[2]}) {
     ASSERT_EQ(plan_message(ctr->cipher, STOCKADE_ENCRYPT, in.size(), false, engine).stores, aes::Stores::streaming);
     Bytes out(in.size() + 1), tag(16);  // the second time not 16-byte aligned
     for (const uint64_t shift : {0, 1}) {
@@ -119,7 +119,7 @@ TEST_F(Messages, sealed_and_opened_on_every_engine) {
     const uint64_t tag_length = random_.between(12, 16);
     const tests::Sealed expected = tests::oracle_seal(bytes, start, aad, in, tag_length);
     const Key key = make(STOCKADE_GCM, bytes);
-    for (const Engine& engine : engines) {
+    for (const config::EngineChoice& engine : engines) {
       SCOPED_TRACE(std::to_string(length) + " " + name(engine));
       Bytes data = in, tag(tag_length);
       ASSERT_EQ(seal(key->cipher, start.data(), start.size(), aad.data(), aad.size(), data.data(), length, data.data(),
@@ -149,7 +149,7 @@ TEST_F(Messages, of_units_short_and_long) {
       if (slow() && length > 200000) continue;
       for (const stockade_direction direction : both_directions) {
         const Bytes expected = tests::oracle_units(direction, bytes, first, unit, in);
-        for (const Engine& engine : engines) {
+        for (const config::EngineChoice& engine : engines) {
           SCOPED_TRACE(std::to_string(unit) + " in " + std::to_string(length) + " " + name(engine));
           Bytes data = in;
           ASSERT_EQ(
@@ -168,7 +168,7 @@ TEST_F(Messages, padded_and_unpadded) {
       const Bytes bytes = key_bytes(mode), start = iv(mode), in = random_.bytes(length);
       const Bytes expected = *tests::oracle_padded(mode, STOCKADE_ENCRYPT, bytes, start, in);
       const Key key = make(mode, bytes);
-      for (const Engine& engine : engines) {
+      for (const config::EngineChoice& engine : engines) {
         Bytes data = in;
         data.resize(expected.size());
         uint64_t written = 0;
@@ -252,7 +252,7 @@ struct Entry {
 TEST_F(Messages, many_at_once_are_those_alone) {
   constexpr stockade_mode modes[] = {STOCKADE_ECB, STOCKADE_CBC, STOCKADE_CFB, STOCKADE_OFB,
                                      STOCKADE_CTR, STOCKADE_XTS, STOCKADE_GCM};
-  for (const Engine& engine : engines) {
+  for (const config::EngineChoice& engine : engines) {
     for (const stockade_direction direction : both_directions) {
       std::vector<Entry> entries;
       const uint64_t long_one = random_.below(300);

@@ -15,7 +15,7 @@ namespace stockade::engine {
 // Functions take pointers as stockade.h does; `start` comes first and once. The key must outlive the stream.
 class Stream {
  public:
-  Stream(const CipherKey& key, stockade_direction direction, stockade_padding padding, const Engine& engine)
+  Stream(const CipherKey& key, stockade_direction direction, stockade_padding padding, const config::EngineChoice& engine)
       : key_(key), direction_(direction), padding_(padding), engine_(engine) {}
 
   // IV_LENGTH, MODE (padding for a mode without it).
@@ -63,7 +63,7 @@ class Stream {
   const CipherKey& key_;
   const stockade_direction direction_;
   const stockade_padding padding_;
-  const Engine engine_;
+  const config::EngineChoice engine_;
   Secret<State> state_;
   uint64_t aad_total_ = 0;
   uint64_t total_ = 0;     // bytes taken

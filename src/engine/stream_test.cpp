@@ -16,8 +16,8 @@ namespace {
 
 using tests::Bytes;
 
-constexpr Engine serial_engine{Kind::serial, 1};
-constexpr Engine three_threads{Kind::threads, 3};
+constexpr config::EngineChoice serial_engine{config::Kind::serial, 1};
+constexpr config::EngineChoice three_threads{config::Kind::threads, 3};
 
 using Key = std::unique_ptr<CipherKey>;
 Key make(stockade_mode mode, const Bytes& bytes) {
@@ -75,7 +75,7 @@ class Streams : public testing::TestWithParam<Case> {
     key_ = make(mode, key_bytes_);
   }
 
-  std::unique_ptr<Stream> start(const Engine& engine) {
+  std::unique_ptr<Stream> start(const config::EngineChoice& engine) {
     auto stream = std::make_unique<Stream>(*key_, GetParam().direction, GetParam().padding, engine);
     EXPECT_EQ(stream->start(iv_.data(), iv_.size()), STOCKADE_OK);
     for (uint64_t done = 0; done < aad_.size();) {
@@ -123,7 +123,7 @@ INSTANTIATE_TEST_SUITE_P(All, Streams, testing::ValuesIn(all_cases()), label);
 TEST_P(Streams, any_split_gives_the_whole) {
   for (uint64_t round = 0; round < tests::scaled(400); ++round) {
     draw(random_.below(round % 10 == 0 ? 5000 : 200));
-    const Engine& engine = round % 2 == 0 ? serial_engine : three_threads;
+    const config::EngineChoice& engine = round % 2 == 0 ? serial_engine : three_threads;
     const std::unique_ptr<Stream> stream = start(engine);
     const uint64_t longest = random_.one_in(2) ? random_.between(1, 40) : random_.between(1, 4000);
     Bytes out, tag = GetParam().direction == STOCKADE_ENCRYPT ? Bytes(tag_.size()) : tag_;

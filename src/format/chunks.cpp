@@ -99,18 +99,19 @@ Status open_span(const engine::Worker& worker, const PayloadKey& key, const engi
 
 namespace {
 
-engine::Task task_of(const PayloadKey& key, uint64_t chunks) {
+parallel::Task task_of(const PayloadKey& key, uint64_t chunks) {
   return {tune::Operation::chunks,      key.gcm().bits, chunks * chunk_bytes, chunks, false, 0,
           engine::row_number(key.gcm())};
 }
 
 }  // namespace
 
-Status seal_span(const engine::Engine& engine, const PayloadKey& key, const ChunkSpan& span) {
+Status seal_span(const config::EngineChoice& engine, const PayloadKey& key, const ChunkSpan& span) {
   const uint64_t count = span.length / chunk_bytes + (span.last ? 1 : 0);
   if (count == 0) return STOCKADE_OK;
   engine::Crew crew;
-  const Status status = crew.gather(engine, task_of(key, count), home_of(engine, span.in, span.out, span.length));
+  const Status status =
+      crew.gather(engine, task_of(key, count), engine::home_of(engine, span.in, span.out, span.length));
   if (status != STOCKADE_OK) return status;
   Secret<engine::LaneKey> lane_key;
   if (crew.lanes() != 0) engine::make_lane_key(key.gcm(), *lane_key);
@@ -120,12 +121,13 @@ Status seal_span(const engine::Engine& engine, const PayloadKey& key, const Chun
   });
 }
 
-Status open_span(const engine::Engine& engine, const PayloadKey& key, const ChunkSpan& span, uint64_t* damaged) {
+Status open_span(const config::EngineChoice& engine, const PayloadKey& key, const ChunkSpan& span, uint64_t* damaged) {
   *damaged = UINT64_MAX;
   const uint64_t count = span.sealed_count();
   if (count == 0) return STOCKADE_OK;
   engine::Crew crew;
-  const Status status = crew.gather(engine, task_of(key, count), home_of(engine, span.in, span.out, span.length));
+  const Status status =
+      crew.gather(engine, task_of(key, count), engine::home_of(engine, span.in, span.out, span.length));
   if (status != STOCKADE_OK) return status;
   Secret<engine::LaneKey> lane_key;
   if (crew.lanes() != 0) engine::make_lane_key(key.gcm(), *lane_key);

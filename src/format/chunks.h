@@ -44,7 +44,7 @@ Status open_span(const engine::Worker& worker, const PayloadKey& key, const engi
 // The same by all workers of an engine; `damaged` becomes the first chunk in the span that is not authentic, or
 // UINT64_MAX. Errors: with `cuda` those of engine::Crew::gather and what a device fails with; `out` is then to be
 // wiped.
-Status seal_span(const engine::Engine& engine, const PayloadKey& key, const ChunkSpan& span);
-Status open_span(const engine::Engine& engine, const PayloadKey& key, const ChunkSpan& span, uint64_t* damaged);
+Status seal_span(const config::EngineChoice& engine, const PayloadKey& key, const ChunkSpan& span);
+Status open_span(const config::EngineChoice& engine, const PayloadKey& key, const ChunkSpan& span, uint64_t* damaged);
 
 }  // namespace stockade::format

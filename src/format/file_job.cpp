@@ -65,7 +65,7 @@ engine::FileJob make_job(const stockade_file_job& job, int in_fd, int out_fd, co
 }
 
 // `beginning` bytes of the input come before what the job reads.
-Status run(engine::FileJob& made, engine::FileWork& work, const engine::Engine& engine, uint64_t beginning,
+Status run(engine::FileJob& made, engine::FileWork& work, const config::EngineChoice& engine, uint64_t beginning,
            stockade_file_job& job) {
   const Status status = engine::run_file(made, work, engine);
   job.in_length = made.in_length + beginning;
@@ -75,10 +75,10 @@ Status run(engine::FileJob& made, engine::FileWork& work, const engine::Engine& 
 
 // Armor in either direction. `prefix` is what has been read of a stream.
 Status run_armored(const FileFormat& format, stockade_direction direction, engine::FileJob made, Bytes prefix,
-                   stockade_file_job& job, const engine::Engine& engine, RandomSource& random) {
+                   stockade_file_job& job, const config::EngineChoice& engine, RandomSource& random) {
   // The chunks of a run; the pipeline overlaps them with reading and writing. What GPUs alone shall do, they do there too.
-  const bool on_gpus = engine.kind == engine::Kind::cuda;
-  FileStream stream(format, direction, on_gpus ? engine : engine::Engine{engine::Kind::serial, 1});
+  const bool on_gpus = engine.kind == config::Kind::cuda;
+  FileStream stream(format, direction, on_gpus ? engine : config::EngineChoice{config::Kind::serial, 1});
   Status status = stream.start(random);
   if (status != STOCKADE_OK) return report(job, status);
   StreamWork work(stream);
@@ -122,7 +122,7 @@ Status conclude_verification(Status status, CheckWork& work, stockade_file_job& 
 // An armored file to a list of its bad chunks: the armor is taken off in order, and what comes of it handed to a CheckWork.
 class ArmoredCheckWork final : public engine::FileWork {
  public:
-  ArmoredCheckWork(const FileFormat& format, const engine::Engine& engine) : format_(format), engine_(engine) {}
+  ArmoredCheckWork(const FileFormat& format, const config::EngineChoice& engine) : format_(format), engine_(engine) {}
   Status check(uint64_t) override { return STOCKADE_OK; }
   engine::LaneUse lane_use() const override { return engine::LaneUse::inside; }
   Status finish(uint64_t, const uint8_t*, uint8_t*) override { return STOCKADE_OK; }
@@ -160,8 +160,8 @@ class ArmoredCheckWork final : public engine::FileWork {
     const uint64_t length = last ? waiting_.size() : waiting_.size() / sealed_chunk_bytes * sealed_chunk_bytes;
     engine::FileRun run{offset_, waiting_.data(), length, last, nullptr, 0};
     engine::Crew crew;
-    const bool on_gpus = engine_.kind == engine::Kind::cuda;
-    Status status = crew.gather(on_gpus ? engine_ : engine::Engine{engine::Kind::serial, 1},
+    const bool on_gpus = engine_.kind == config::Kind::cuda;
+    Status status = crew.gather(on_gpus ? engine_ : config::EngineChoice{config::Kind::serial, 1},
                                 {tune::Operation::chunks, 256, length, 1, false}, engine::Home::ordinary);
     if (status != STOCKADE_OK) return status;
     if (crew.lanes() != 0) work_->prepare_lanes();
@@ -172,7 +172,7 @@ class ArmoredCheckWork final : public engine::FileWork {
   }
 
   const FileFormat& format_;
-  const engine::Engine& engine_;
+  const config::EngineChoice& engine_;
   ArmorDecoder decoder_;
   std::vector<uint8_t> waiting_;  // decoded and not looked at yet
   uint64_t offset_ = 0;           // of it in the chunks
@@ -183,7 +183,7 @@ class ArmoredCheckWork final : public engine::FileWork {
 };
 
 Status verify_armored(const FileFormat& format, const FileInput& input, engine::FileJob made,
-                      const engine::Engine& engine, stockade_file_job& job) {
+                      const config::EngineChoice& engine, stockade_file_job& job) {
   if (!input.regular()) {
     made.prefix = input.bytes().data();
     made.prefix_length = input.bytes().size();
@@ -205,8 +205,8 @@ void clear(stockade_file_job& job) {
 
 }  // namespace
 
-Status encrypt_fd(const FileFormat& format, int in_fd, int out_fd, stockade_file_job& job, const engine::Engine& engine,
-                  RandomSource& random, const JobPace& pace) {
+Status encrypt_fd(const FileFormat& format, int in_fd, int out_fd, stockade_file_job& job,
+                  const config::EngineChoice& engine, RandomSource& random, const JobPace& pace) {
   clear(job);
   Status status = check_format(format, STOCKADE_ENCRYPT);
   FileInput input(in_fd, job.progress, job.progress_context);
@@ -226,8 +226,8 @@ Status encrypt_fd(const FileFormat& format, int in_fd, int out_fd, stockade_file
   return report(job, run(made, work, engine, 0, job));
 }
 
-Status decrypt_fd(const FileFormat& format, int in_fd, int out_fd, stockade_file_job& job, const engine::Engine& engine,
-                  const JobPace& pace) {
+Status decrypt_fd(const FileFormat& format, int in_fd, int out_fd, stockade_file_job& job,
+                  const config::EngineChoice& engine, const JobPace& pace) {
   clear(job);
   Status status = check_format(format, STOCKADE_DECRYPT);
   FileInput input(in_fd, job.progress, job.progress_context);
@@ -258,7 +258,7 @@ Status decrypt_fd(const FileFormat& format, int in_fd, int out_fd, stockade_file
   return status == STOCKADE_OK || work.fault().status != status ? report(job, status) : report(job, work.fault());
 }
 
-Status verify_fd(const FileFormat& format, int in_fd, stockade_file_job& job, const engine::Engine& engine,
+Status verify_fd(const FileFormat& format, int in_fd, stockade_file_job& job, const config::EngineChoice& engine,
                  const JobPace& pace) {
   clear(job);
   Status status = check_format(format, STOCKADE_DECRYPT);

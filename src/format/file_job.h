@@ -6,7 +6,7 @@
 
 #include "base/random.h"
 #include "base/status.h"
-#include "engine/engine.h"
+#include "config/environment.h"
 #include "format/sealed_file.h"
 
 namespace stockade::format {
@@ -22,11 +22,11 @@ struct JobPace {
 };
 
 // stockade_file_encrypt_fd, _decrypt_fd and _verify_fd, without a journal (slices/resume.h has those with one).
-Status encrypt_fd(const FileFormat& format, int in_fd, int out_fd, stockade_file_job& job, const engine::Engine& engine,
+Status encrypt_fd(const FileFormat& format, int in_fd, int out_fd, stockade_file_job& job, const config::EngineChoice& engine,
                   RandomSource& random, const JobPace& pace = {});
-Status decrypt_fd(const FileFormat& format, int in_fd, int out_fd, stockade_file_job& job, const engine::Engine& engine,
+Status decrypt_fd(const FileFormat& format, int in_fd, int out_fd, stockade_file_job& job, const config::EngineChoice& engine,
                   const JobPace& pace = {});
-Status verify_fd(const FileFormat& format, int in_fd, stockade_file_job& job, const engine::Engine& engine,
+Status verify_fd(const FileFormat& format, int in_fd, stockade_file_job& job, const config::EngineChoice& engine,
                  const JobPace& pace = {});
 
 }  // namespace stockade::format

@@ -7,7 +7,7 @@
 
 #include "base/forks.h"
 #include "base/random.h"
-#include "engine/engine.h"
+#include "config/environment.h"
 #include "format/armor.h"
 #include "format/sealed_file.h"
 
@@ -18,7 +18,7 @@ bool looks_sealed(Bytes bytes);
 
 class FileStream {
  public:
-  FileStream(const FileFormat& format, stockade_direction direction, const engine::Engine& engine)
+  FileStream(const FileFormat& format, stockade_direction direction, const config::EngineChoice& engine)
       : format_(format), direction_(direction), engine_(engine) {}
 
   // Makes the beginning of a file that is made. Errors of check_format and make_beginning.
@@ -67,7 +67,7 @@ class FileStream {
 
   const FileFormat format_;
   const stockade_direction direction_;
-  const engine::Engine engine_;
+  const config::EngineChoice engine_;
 
   const uint64_t process_ = process_number();
   State state_ = State::fresh;

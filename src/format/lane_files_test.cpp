@@ -33,9 +33,9 @@ using tests::TemporaryFile;
 
 constexpr uint64_t kib = 1024;
 constexpr EmulatedDevice ample{.capability = 80};
-constexpr engine::Engine serial{engine::Kind::serial, 1};
-constexpr engine::Engine cuda{engine::Kind::cuda, 2};
-constexpr engine::Engine hybrid{engine::Kind::hybrid, 2};
+constexpr config::EngineChoice serial{config::Kind::serial, 1};
+constexpr config::EngineChoice cuda{config::Kind::cuda, 2};
+constexpr config::EngineChoice hybrid{config::Kind::hybrid, 2};
 constexpr stockade_direction both_directions[] = {STOCKADE_ENCRYPT, STOCKADE_DECRYPT};
 
 // Devices for a test, whose lanes do runs of `run_bytes`; a chunk fits into their least run if it does into half of that.
@@ -132,7 +132,7 @@ struct RawSample {
   const Bytes& in() const { return what.direction == STOCKADE_ENCRYPT ? plain : sealed; }
   const Bytes& expected() const { return what.direction == STOCKADE_ENCRYPT ? sealed : plain; }
 
-  Status run(int in_fd, int out_fd, const engine::Engine& engine, uint64_t run_bytes) const {
+  Status run(int in_fd, int out_fd, const config::EngineChoice& engine, uint64_t run_bytes) const {
     stockade_raw_options options{};
     options.struct_size = sizeof options;
     options.iv = iv.data();
@@ -144,8 +144,8 @@ struct RawSample {
     return crypt_fd(key, what.direction, in_fd, out_fd, options, engine, {run_bytes, 0});
   }
 
-  std::string text(const engine::Engine& engine) const {
-    return std::string(engine::kind_name(engine.kind)) + " mode " + std::to_string(what.mode) + " direction " +
+  std::string text(const config::EngineChoice& engine) const {
+    return std::string(config::kind_name(engine.kind)) + " mode " + std::to_string(what.mode) + " direction " +
            std::to_string(what.direction) + " padding " + std::to_string(what.padding) + " unit " +
            std::to_string(what.unit) + " length " + std::to_string(in().size());
   }
@@ -172,7 +172,7 @@ TEST_F(LaneFiles, raw_have_the_bytes_of_the_mode) {
     for (const RawCase& what : raw_cases) {
       for (const uint64_t length : raw_lengths) {
         const RawSample sample(random_, what, length);
-        for (const engine::Engine& engine : {cuda, hybrid}) {
+        for (const config::EngineChoice& engine : {cuda, hybrid}) {
           SCOPED_TRACE(sample.text(engine) + " on " + std::to_string(devices));
           const uint64_t run_bytes = 256 << random_.below(6);
           const TemporaryFile in(sample.in()), out;
@@ -189,7 +189,7 @@ TEST_F(LaneFiles, raw_go_through_pipes) {
   for (const RawCase& what : raw_cases) {
     for (const uint64_t length : {0, 20, 4096, 4100, 30000}) {
       const RawSample sample(random_, what, static_cast<uint64_t>(length));
-      for (const engine::Engine& engine : {cuda, hybrid}) {
+      for (const config::EngineChoice& engine : {cuda, hybrid}) {
         SCOPED_TRACE(sample.text(engine));
         const TemporaryFile in(sample.in()), out;
         const tests::Feed feed(sample.in());
@@ -228,7 +228,7 @@ TEST_F(LaneFiles, raw_that_are_not_authentic_leave_nothing) {
     RawSample sample(random_, {STOCKADE_GCM, STOCKADE_DECRYPT, STOCKADE_PADDING_NONE, 0},
                      static_cast<uint64_t>(length));
     sample.sealed[random_.below(sample.sealed.size())] ^= static_cast<uint8_t>(1U << random_.below(8));
-    for (const engine::Engine& engine : {cuda, hybrid}) {
+    for (const config::EngineChoice& engine : {cuda, hybrid}) {
       const TemporaryFile in(sample.sealed), out;
       ASSERT_EQ(sample.run(in.fd(), out.fd(), engine, 512), STOCKADE_ERROR_AUTHENTICATION);
       ASSERT_EQ(out.size(), 0U);
@@ -260,13 +260,13 @@ class LaneSealedFiles : public LaneFiles {
                               {counting(first_random + 32, 16)}, counting(first_random + 48, 24), plaintext);
   }
 
-  Status seal(int in_fd, int out_fd, const engine::Engine& engine, uint64_t run_chunks = 1) {
+  Status seal(int in_fd, int out_fd, const config::EngineChoice& engine, uint64_t run_chunks = 1) {
     job_ = {};
     job_.journal_fd = -1;
     tests::CountingRandom random(first_random);
     return encrypt_fd(format_, in_fd, out_fd, job_, engine, random, {.run_chunks = run_chunks});
   }
-  Status open(int in_fd, int out_fd, const engine::Engine& engine, uint64_t run_chunks = 1) {
+  Status open(int in_fd, int out_fd, const config::EngineChoice& engine, uint64_t run_chunks = 1) {
     job_ = {};
     job_.journal_fd = -1;
     return decrypt_fd(format_, in_fd, out_fd, job_, engine, {.run_chunks = run_chunks});
@@ -276,7 +276,7 @@ class LaneSealedFiles : public LaneFiles {
     uint64_t chunk, count, offset, length;
     bool operator==(const Damage&) const = default;
   };
-  Status verify(int in_fd, const engine::Engine& engine, std::vector<Damage>& found, uint64_t run_chunks = 1) {
+  Status verify(int in_fd, const config::EngineChoice& engine, std::vector<Damage>& found, uint64_t run_chunks = 1) {
     found.clear();
     job_ = {};
     job_.damage_context = &found;
@@ -288,7 +288,7 @@ class LaneSealedFiles : public LaneFiles {
   }
 
   // In pieces.
-  Status stream(stockade_direction direction, const Bytes& in, const engine::Engine& engine, Bytes& out) {
+  Status stream(stockade_direction direction, const Bytes& in, const config::EngineChoice& engine, Bytes& out) {
     FileStream stream(format_, direction, engine);
     tests::CountingRandom random(first_random);
     Status status = stream.start(random);
@@ -323,9 +323,9 @@ TEST_F(LaneSealedFiles, are_the_same_whoever_makes_them) {
     for (const uint64_t length : sealed_lengths) {
       format_.cipher = random_.one_in(2) ? STOCKADE_COBBLESTONE_256 : STOCKADE_COBBLESTONE_128;
       const Bytes text = random_.bytes(length), sealed = expected(text);
-      for (const engine::Engine& engine : {serial, cuda, hybrid}) {
+      for (const config::EngineChoice& engine : {serial, cuda, hybrid}) {
         const uint64_t run_chunks = random_.between(1, 6);
-        SCOPED_TRACE(testing::Message() << engine::kind_name(engine.kind) << " on " << devices << ", " << length
+        SCOPED_TRACE(testing::Message() << config::kind_name(engine.kind) << " on " << devices << ", " << length
                                         << " bytes, " << run_chunks << " chunks at a time");
         const TemporaryFile in(text), in_sealed(sealed), out, opened;
         ASSERT_EQ(seal(in.fd(), out.fd(), engine, run_chunks), STOCKADE_OK);
@@ -350,8 +350,8 @@ TEST_F(LaneSealedFiles, go_through_pipes) {
   Machine machine(several(2));
   for (const uint64_t length : {0, 20000, 65568, 300000}) {
     const Bytes text = random_.bytes(length), sealed = expected(text);
-    for (const engine::Engine& engine : {cuda, hybrid}) {
-      SCOPED_TRACE(testing::Message() << engine::kind_name(engine.kind) << " " << length);
+    for (const config::EngineChoice& engine : {cuda, hybrid}) {
+      SCOPED_TRACE(testing::Message() << config::kind_name(engine.kind) << " " << length);
       const TemporaryFile out;
       {
         const tests::Feed feed(text);
@@ -373,7 +373,7 @@ TEST_F(LaneSealedFiles, may_be_armored) {
   const TemporaryFile in(text), on_cpu;
   ASSERT_EQ(seal(in.fd(), on_cpu.fd(), serial), STOCKADE_OK);
   std::vector<Damage> damages;
-  for (const engine::Engine& engine : {cuda, hybrid}) {
+  for (const config::EngineChoice& engine : {cuda, hybrid}) {
     machine.runtime.plan_fault({.call = Call::launch, .nth = UINT64_MAX});
     const TemporaryFile out, opened;
     in.seek(0);
@@ -386,7 +386,7 @@ TEST_F(LaneSealedFiles, may_be_armored) {
     ASSERT_EQ(verify(out.fd(), engine, damages), STOCKADE_OK);
     ASSERT_EQ(job_.out_length, text.size());
     // What `cuda` is asked for, a device has done.
-    if (engine.kind == engine::Kind::cuda) {
+    if (engine.kind == config::Kind::cuda) {
       EXPECT_GE(machine.runtime.counted(), 3U);
     }
   }
@@ -403,7 +403,7 @@ TEST_F(LaneSealedFiles, are_read_at_any_place) {
   const Bytes text = random_.bytes(200000);
   Bytes sealed = expected(text);
   stockade_fault fault;
-  for (const engine::Engine& engine : {cuda, hybrid}) {
+  for (const config::EngineChoice& engine : {cuda, hybrid}) {
     machine.runtime.plan_fault({.call = Call::launch, .nth = UINT64_MAX});
     Reader reader(read_from_memory, &sealed, sealed.size(), engine);
     ASSERT_EQ(reader.open(format_, fault), STOCKADE_OK);
@@ -415,14 +415,14 @@ TEST_F(LaneSealedFiles, are_read_at_any_place) {
       ASSERT_EQ(got, length);
       ASSERT_TRUE(std::equal(part.begin(), part.end(), text.begin() + static_cast<std::ptrdiff_t>(offset)));
     }
-    if (engine.kind == engine::Kind::cuda) {
+    if (engine.kind == config::Kind::cuda) {
       EXPECT_GE(machine.runtime.counted(), 21U);
     }
     machine.runtime.plan_fault({.call = Call::copy_in, .for_ever = true});
     Bytes part(50000, 0xEE);
     uint64_t got = 0;
     const Status status = reader.read_at(100, part, &got, fault);
-    ASSERT_EQ(status, engine.kind == engine::Kind::cuda ? STOCKADE_ERROR_DEVICE : STOCKADE_OK);
+    ASSERT_EQ(status, engine.kind == config::Kind::cuda ? STOCKADE_ERROR_DEVICE : STOCKADE_OK);
     ASSERT_EQ(fault.status, status);
     ASSERT_EQ(part, status == STOCKADE_OK ? Bytes(text.begin() + 100, text.begin() + 50100) : Bytes(50000));
     machine.runtime.clear_fault();
@@ -447,7 +447,7 @@ TEST_F(LaneSealedFiles, show_the_same_damage) {
     in.seek(0);
     const Status opening = open(in.fd(), nothing.fd(), serial);
     ASSERT_EQ(nothing.size(), 0U);
-    for (const engine::Engine& engine : {cuda, hybrid}) {
+    for (const config::EngineChoice& engine : {cuda, hybrid}) {
       in.seek(0);
       ASSERT_EQ(verify(in.fd(), engine, damages), status);
       ASSERT_EQ(damages, as_on_cpu);
@@ -468,7 +468,7 @@ TEST_F(LaneSealedFiles, show_the_same_damage) {
 // ---- slices ----
 
 // One slice of a shared job.
-Status do_slice(const slices::SlicedFile& job, int in_fd, int out_fd, uint64_t slice, const engine::Engine& engine,
+Status do_slice(const slices::SlicedFile& job, int in_fd, int out_fd, uint64_t slice, const config::EngineChoice& engine,
                 uint64_t run_chunks) {
   stockade_shared_work work{};
   work.in_fd = in_fd;
@@ -498,7 +498,7 @@ TEST_F(LaneSealedFiles, are_the_same_slice_by_slice) {
       const uint64_t slices = info.slices;
       sealing.describe(info);
       for (uint64_t i = 0; i < info.slices; ++i) {
-        const engine::Engine& engine = random_.one_in(3) ? serial : random_.one_in(2) ? cuda : hybrid;
+        const config::EngineChoice& engine = random_.one_in(3) ? serial : random_.one_in(2) ? cuda : hybrid;
         const uint64_t run_chunks = uint64_t{1} << random_.below(2);
         ASSERT_EQ(do_slice(sealing, in.fd(), out.fd(), info.slices - 1 - i, engine, run_chunks), STOCKADE_OK);
       }
@@ -506,7 +506,7 @@ TEST_F(LaneSealedFiles, are_the_same_slice_by_slice) {
       // Nothing is written but the slice.
       Bytes so_far(length, 0xEE);
       for (uint64_t i = 0; i < slices; ++i) {
-        const engine::Engine& engine = i % 3 == 0 ? cuda : i % 3 == 1 ? hybrid : serial;
+        const config::EngineChoice& engine = i % 3 == 0 ? cuda : i % 3 == 1 ? hybrid : serial;
         const uint64_t begin = i * slice, end = i + 1 < slices ? begin + slice : length;
         ASSERT_EQ(do_slice(opening, in_sealed.fd(), opened.fd(), i, engine, uint64_t{1} << random_.below(2)),
                   STOCKADE_OK);
@@ -525,7 +525,7 @@ int lose_patience(void* context, uint64_t done, uint64_t) { return done >= *stat
 
 TEST_F(LaneSealedFiles, are_gone_on_with_by_any_engine) {
   Machine machine(several(2));
-  constexpr engine::Engine engines[] = {serial, {engine::Kind::threads, 3}, cuda, hybrid};
+  constexpr config::EngineChoice engines[] = {serial, {config::Kind::threads, 3}, cuda, hybrid};
   uint64_t resumed = 0;
   for (int i = 0; i < 12; ++i) {
     const Bytes text = random_.bytes(random_.between(100000, 600000));
@@ -583,9 +583,9 @@ TEST_F(LaneSealedFiles, survive_a_device_in_their_journal) {
 template <typename Job>
 void fail_every_call(Machine& machine, bool for_ever, const Job& job) {
   uint64_t failed[2] = {};
-  for (const engine::Engine& engine : {cuda, hybrid}) {
+  for (const config::EngineChoice& engine : {cuda, hybrid}) {
     for (uint64_t nth = 0;; ++nth) {
-      SCOPED_TRACE(testing::Message() << engine::kind_name(engine.kind) << ", call " << nth);
+      SCOPED_TRACE(testing::Message() << config::kind_name(engine.kind) << ", call " << nth);
       engine::Lane::release_idle();
       machine.runtime.plan_fault({.nth = nth, .for_ever = for_ever});
       const TemporaryFile out;
@@ -595,7 +595,7 @@ void fail_every_call(Machine& machine, bool for_ever, const Job& job) {
       if (status == STOCKADE_OK) {
         ASSERT_TRUE(as_expected);
       } else {
-        ASSERT_EQ(engine.kind, engine::Kind::cuda);
+        ASSERT_EQ(engine.kind, config::Kind::cuda);
         ASSERT_EQ(status, STOCKADE_ERROR_DEVICE);
         ASSERT_EQ(out.size(), 0U);
         ++failed[0];
@@ -618,12 +618,12 @@ TEST_F(LaneSealedFiles, are_whole_or_not_there_whatever_fails) {
   const Bytes text = random_.bytes(100000), sealed = expected(text);
   for (const bool for_ever : {false, true}) {
     Machine machine(several(2), 64 * kib, 1);
-    fail_every_call(machine, for_ever, [&](const engine::Engine& engine, const TemporaryFile& out) {
+    fail_every_call(machine, for_ever, [&](const config::EngineChoice& engine, const TemporaryFile& out) {
       const TemporaryFile in(text);
       const Status status = seal(in.fd(), out.fd(), engine);
       return Outcome{status, out.content() == sealed};
     });
-    fail_every_call(machine, for_ever, [&](const engine::Engine& engine, const TemporaryFile& out) {
+    fail_every_call(machine, for_ever, [&](const config::EngineChoice& engine, const TemporaryFile& out) {
       const TemporaryFile in(sealed);
       const Status status = open(in.fd(), out.fd(), engine);
       return Outcome{status, out.content() == text};
@@ -636,7 +636,7 @@ TEST_F(LaneFiles, raw_are_whole_or_not_there_whatever_fails) {
     const RawSample sample(random_, what, 15000);
     SCOPED_TRACE(sample.text(cuda));
     Machine machine(several(2), 4 * kib, 1);
-    fail_every_call(machine, random_.one_in(2), [&](const engine::Engine& engine, const TemporaryFile& out) {
+    fail_every_call(machine, random_.one_in(2), [&](const config::EngineChoice& engine, const TemporaryFile& out) {
       const TemporaryFile in(sample.in());
       const Status status = sample.run(in.fd(), out.fd(), engine, 512);
       return Outcome{status, out.content() == sample.expected()};
@@ -650,7 +650,7 @@ TEST_F(LaneFiles, raw_of_a_pipe_survive_faults) {
     const RawSample sample(random_, what, 15000);
     SCOPED_TRACE(sample.text(cuda));
     Machine machine(several(1), 4 * kib, 2);
-    fail_every_call(machine, random_.one_in(2), [&](const engine::Engine& engine, const TemporaryFile& out) {
+    fail_every_call(machine, random_.one_in(2), [&](const config::EngineChoice& engine, const TemporaryFile& out) {
       const tests::Feed feed(sample.in());
       const Status status = sample.run(feed.fd(), out.fd(), engine, 1024);
       return Outcome{status, out.content() == sample.expected()};
@@ -722,7 +722,7 @@ TEST_F(LaneSealedFiles, go_through_the_kernels) {
 TEST_F(LaneSealedFiles, are_made_by_the_devices_that_were_named) {
   Machine machine(several(3));
   const TemporaryFile in(random_.bytes(300000));
-  const auto launches = [&](const engine::Engine& engine, uint32_t device) {
+  const auto launches = [&](const config::EngineChoice& engine, uint32_t device) {
     const TemporaryFile out;
     in.seek(0);
     machine.runtime.plan_fault({.call = Call::launch, .nth = UINT64_MAX, .device = device});
@@ -730,8 +730,8 @@ TEST_F(LaneSealedFiles, are_made_by_the_devices_that_were_named) {
     return machine.runtime.counted();
   };
   EXPECT_GE(launches(cuda, gpu::Fault::any_device), 300000 / (64 * kib));
-  EXPECT_EQ(launches({engine::Kind::cuda, 2, 0b101}, 1), 0U);
-  EXPECT_EQ(launches({engine::Kind::automatic, 2}, gpu::Fault::any_device), 0U);
+  EXPECT_EQ(launches({config::Kind::cuda, 2, 0b101}, 1), 0U);
+  EXPECT_EQ(launches({config::Kind::automatic, 2}, gpu::Fault::any_device), 0U);
   EXPECT_EQ(launches(serial, gpu::Fault::any_device), 0U);
 }
 

@@ -224,7 +224,7 @@ Status check_options(const engine::CipherKey& key, const stockade_raw_options& o
   return options.aad_length != 0 ? STOCKADE_ERROR_MODE : aes::check_iv(key.mode, options.iv_length);
 }
 
-Status run(engine::FileJob& job, engine::FileWork& work, const engine::Engine& engine, stockade_raw_options& options) {
+Status run(engine::FileJob& job, engine::FileWork& work, const config::EngineChoice& engine, stockade_raw_options& options) {
   const Status status = engine::run_file(job, work, engine);
   options.in_length = job.in_length;
   options.out_length = job.out_length;
@@ -234,7 +234,7 @@ Status run(engine::FileJob& job, engine::FileWork& work, const engine::Engine& e
 }  // namespace
 
 Status crypt_fd(const engine::CipherKey& key, stockade_direction direction, int in_fd, int out_fd,
-                stockade_raw_options& options, const engine::Engine& engine, const FilePace& pace) {
+                stockade_raw_options& options, const config::EngineChoice& engine, const FilePace& pace) {
   if (options.struct_size != sizeof options) return STOCKADE_ERROR_ARGUMENT;
   options.in_length = 0;
   options.out_length = 0;

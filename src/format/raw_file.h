@@ -20,6 +20,6 @@ struct FilePace {
 // may have been cut by anyone. A padded ciphertext that is empty or no multiple of 16 bytes is a DATA_LENGTH error.
 // Associated data, padding or a unit for a mode that has none is a MODE error.
 Status crypt_fd(const engine::CipherKey& key, stockade_direction direction, int in_fd, int out_fd,
-                stockade_raw_options& options, const engine::Engine& engine, const FilePace& pace = {});
+                stockade_raw_options& options, const config::EngineChoice& engine, const FilePace& pace = {});
 
 }  // namespace stockade::format

@@ -28,8 +28,8 @@ namespace {
 
 using Bytes = std::vector<uint8_t>;
 
-constexpr engine::Engine serial_engine{engine::Kind::serial, 1};
-constexpr engine::Engine three_threads{engine::Kind::threads, 3};
+constexpr config::EngineChoice serial_engine{config::Kind::serial, 1};
+constexpr config::EngineChoice three_threads{config::Kind::threads, 3};
 // Small enough for files of many runs, and progress after each.
 constexpr uint64_t small_run = 256;
 constexpr FilePace small_pace{small_run, 0};
@@ -142,7 +142,7 @@ class Subject {
   }
 
   Status crypt(stockade_direction direction, int in, int out, stockade_raw_options& options,
-               const engine::Engine& engine, const FilePace& pace = small_pace) const {
+               const config::EngineChoice& engine, const FilePace& pace = small_pace) const {
     return crypt_fd(key_, direction, in, out, options, engine, pace);
   }
 
@@ -199,7 +199,7 @@ class FileTrip {
   stockade_raw_options options{};
 
   FileTrip(const Subject& subject, stockade_direction direction, const Bytes& in, End from, End to,
-           const engine::Engine& engine, int out_flags = 0) {
+           const config::EngineChoice& engine, int out_flags = 0) {
     options = subject.options();
     std::optional<Pipe> feed, drain;
     std::thread feeder, drainer;
@@ -290,7 +290,7 @@ class RawFile : public testing::TestWithParam<Case> {
     for (const auto& [from, to] : {std::pair{End::regular, End::regular}, std::pair{End::pipe, End::regular},
                                    std::pair{End::regular, End::pipe}, std::pair{End::pipe, End::pipe}}) {
       const bool refused = GetParam().mode == STOCKADE_GCM && direction == STOCKADE_DECRYPT && to == End::pipe;
-      for (const engine::Engine& engine : {serial_engine, three_threads}) {
+      for (const config::EngineChoice& engine : {serial_engine, three_threads}) {
         SCOPED_TRACE(testing::Message() << in.size() << " bytes, " << (direction == STOCKADE_ENCRYPT ? "en" : "de")
                                         << "crypted, " << (from == End::pipe ? "pipe" : "regular") << " to "
                                         << (to == End::pipe ? "pipe" : "regular") << ", threads " << engine.threads);
@@ -323,7 +323,7 @@ TEST_P(RawFile, EqualsOneMessageCalls) {
 
 TEST_P(RawFile, Appends) {
   const Subject subject(GetParam());
-  for (const engine::Engine& engine : {serial_engine, three_threads}) {
+  for (const config::EngineChoice& engine : {serial_engine, three_threads}) {
     const Bytes plain = random_bytes(8000);
     Bytes cipher;
     ASSERT_EQ(STOCKADE_OK, subject.expect(STOCKADE_ENCRYPT, plain, cipher));
@@ -339,7 +339,7 @@ TEST_P(RawFile, Appends) {
 // The default pace, with files about and above its run.
 TEST_P(RawFile, RunsOfTheDefaultSize) {
   const Subject subject(GetParam());
-  const engine::Engine automatic{engine::Kind::automatic, 2};
+  const config::EngineChoice automatic{config::Kind::automatic, 2};
   for (const uint64_t length : {engine::default_run_bytes, 5 * engine::default_run_bytes + 4000}) {
     const Bytes plain = random_bytes(length);
     Bytes cipher;
@@ -368,7 +368,7 @@ INSTANTIATE_TEST_SUITE_P(Modes, RawFile,
 struct Way {
   const char* name;
   stockade_mode mode;  // CTR can be split, OFB goes through the ring of buffers
-  engine::Engine engine;
+  config::EngineChoice engine;
 };
 
 class RawFileFailure : public testing::TestWithParam<Way> {
@@ -655,7 +655,7 @@ TEST(RawFileDeathTest, FewerThreadsThanWishedFor) {
   }
 }
 
-class RawFileErrors : public testing::TestWithParam<engine::Engine> {
+class RawFileErrors : public testing::TestWithParam<config::EngineChoice> {
  protected:
   static constexpr uint64_t length = 20 * small_run;
 
@@ -808,7 +808,7 @@ TEST_P(RawFileErrors, Options) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Engines, RawFileErrors, testing::Values(serial_engine, three_threads),
-                         [](const testing::TestParamInfo<engine::Engine>& set) {
+                         [](const testing::TestParamInfo<config::EngineChoice>& set) {
                            return set.param.threads == 1 ? "serial" : "threads";
                          });
 

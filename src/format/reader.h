@@ -4,14 +4,14 @@
 #include <cstdint>
 #include <span>
 
-#include "engine/engine.h"
+#include "config/environment.h"
 #include "format/sealed_file.h"
 
 namespace stockade::format {
 
 class Reader {
  public:
-  Reader(stockade_read_at read, void* context, uint64_t file_length, const engine::Engine& engine)
+  Reader(stockade_read_at read, void* context, uint64_t file_length, const config::EngineChoice& engine)
       : read_(read), context_(context), file_length_(file_length), engine_(engine) {}
 
   // Reads the header and authenticates the last chunk. As stockade_reader_create.
@@ -34,7 +34,7 @@ class Reader {
   const stockade_read_at read_;
   void* const context_;
   const uint64_t file_length_;
-  const engine::Engine engine_;
+  const config::EngineChoice engine_;
   Beginning beginning_;
   uint64_t length_ = 0;
   uint64_t chunks_ = 0;

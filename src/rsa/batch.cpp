@@ -1,4 +1,5 @@
 #include "rsa/batch.h"
+#include "parallel/parallel_for.h"
 
 #include <algorithm>
 #include <bit>
@@ -7,10 +8,10 @@
 namespace stockade::rsa {
 namespace {
 
-using engine::Engine;
-using engine::Plan;
+using config::EngineChoice;
+using parallel::Plan;
 
-// What engine::make_plan calls bytes: as many as AES takes for them, in which a power with a private exponent grows
+// What make_plan calls bytes: as many as AES takes for them, in which a power with a private exponent grows
 // with the cube of the modulus and one with a public exponent with its square.
 uint64_t private_cost(const PublicKey& key) { return uint64_t{key.limbs()} * key.limbs() * key.limbs() * 32; }
 uint64_t public_cost(const PublicKey& key) { return uint64_t{key.limbs()} * key.limbs() * 64; }
@@ -43,7 +44,7 @@ uint32_t bits_of(const PublicKey* key) { return key->bits(); }
 
 // Work for as many as `parts`.
 template <typename Item>
-engine::Task task_of(std::span<Item> batch, uint64_t parts) {
+parallel::Task task_of(std::span<Item> batch, uint64_t parts) {
   const auto* const key = batch[0].key;
   return {experience_of(key), bits_of(key), cost_of_all(batch), parts, true, batch.size(), way_of(key)};
 }
@@ -69,8 +70,8 @@ Status first_failure(std::span<Item> batch) {
 // experience; or there are workers enough for all powers, and the row has nothing that is better still. Or as STOCKADE_FORCE
 // says.
 template <typename Item>
-std::optional<Arrangement> divide(const Engine& engine, std::span<Item> batch, const tune::Choice* known) {
-  const std::optional<Layers> forced = find_layers(engine::environment().rsa_layers);
+std::optional<Arrangement> divide(const EngineChoice& engine, std::span<Item> batch, const tune::Choice* known) {
+  const std::optional<Layers> forced = find_layers(config::environment().rsa_layers);
   const uint64_t powers = 2 * batch.size();
   const bool few = powers <= engine.threads;
   const bool paired = batch[0].key->q().bits() <= batch[0].key->row()->pair_bits;
@@ -79,7 +80,7 @@ std::optional<Arrangement> divide(const Engine& engine, std::span<Item> batch, c
   if (known != nullptr && known->layers == tune::Layers::halves && few) layers = Layers::halves;
   layers = forced.value_or(layers);
   if (layers == Layers::together) return std::nullopt;
-  const Plan plan = engine::make_plan(engine, task_of(batch, most_workers(layers, powers)));
+  const Plan plan = parallel::make_plan(engine, task_of(batch, most_workers(layers, powers)));
   // One that is learned of has to be done, or nothing would ever be learned of it again.
   if (!forced && plan.workers == 1 && plan.lesson.kind == 0) return std::nullopt;
   return Arrangement{layers, plan, known_row(known)};
@@ -87,23 +88,23 @@ std::optional<Arrangement> divide(const Engine& engine, std::span<Item> batch, c
 
 // Calls run(part) for disjoint parts of the batch. `row`: the one that shall run them, null for the keys' own.
 template <typename Item, typename Run>
-Status run_parts(const Engine& engine, std::span<Item> batch, const bignum::Variant* row, Run run) {
-  const Plan plan = engine::make_plan(engine, task_of(batch, batch.size()));
+Status run_parts(const EngineChoice& engine, std::span<Item> batch, const bignum::Variant* row, Run run) {
+  const Plan plan = parallel::make_plan(engine, task_of(batch, batch.size()));
   const uint64_t lanes = filling(batch[0].key, row == nullptr ? *batch[0].key->row() : *row);
   const uint64_t grain = operations_at_a_time(batch.size(), lanes, plan.workers);
-  engine::run(plan, batch.size(), grain,
-              [&](uint64_t begin, uint64_t end, uint32_t) { run(batch.subspan(begin, end - begin)); });
+  parallel::parallel_for(plan, batch.size(), grain,
+                         [&](uint64_t begin, uint64_t end, uint32_t) { run(batch.subspan(begin, end - begin)); });
   return first_failure(batch);
 }
 
 template <typename Item, typename Run>
-Status run_public_parts(const Engine& engine, std::span<Item> batch, Run run) {
+Status run_public_parts(const EngineChoice& engine, std::span<Item> batch, Run run) {
   return batch.empty() ? STOCKADE_OK : run_parts(engine, batch, nullptr, run);
 }
 
 // The same for private operations, calling run(part, arrangement).
 template <typename Item, typename Run>
-Status run_private_parts(const Engine& engine, std::span<Item> batch, Run run) {
+Status run_private_parts(const EngineChoice& engine, std::span<Item> batch, Run run) {
   if (batch.empty()) return STOCKADE_OK;
   const tune::Choice* const known = known_choice(batch);
   if (const std::optional<Arrangement> divided = divide(engine, batch, known)) return run(batch, *divided);
@@ -117,7 +118,7 @@ Status run_private_parts(const Engine& engine, std::span<Item> batch, Run run) {
 const bignum::Variant* known_row(const tune::Choice* choice) {
   const bignum::Variant* row = nullptr;
   if (choice == nullptr || choice->row[0] == '\0') return nullptr;
-  const Status status = bignum::choose(choice->row, engine::environment().usable, &row);
+  const Status status = bignum::choose(choice->row, config::environment().usable, &row);
   return status == STOCKADE_OK && row->automatic ? row : nullptr;
 }
 
@@ -129,32 +130,32 @@ uint64_t operations_at_a_time(uint64_t count, uint64_t filling, uint32_t workers
   return (wanted + filling - 1) / filling * filling;
 }
 
-Status run_private(const Engine& engine, std::span<PrivateOperation> operations, RandomSource& random) {
+Status run_private(const EngineChoice& engine, std::span<PrivateOperation> operations, RandomSource& random) {
   return run_private_parts(engine, operations, [&](std::span<PrivateOperation> part, const Arrangement& arrangement) {
     return run_private(part, random, arrangement);
   });
 }
 
-Status run_public(const Engine& engine, std::span<PublicOperation> operations) {
+Status run_public(const EngineChoice& engine, std::span<PublicOperation> operations) {
   return run_public_parts(engine, operations, [](std::span<PublicOperation> part) { run_public(part); });
 }
 
-Status sign_many(const Engine& engine, const SignaturePadding& padding, std::span<Signing> batch,
+Status sign_many(const EngineChoice& engine, const SignaturePadding& padding, std::span<Signing> batch,
                  RandomSource& random) {
   return run_private_parts(engine, batch, [&](std::span<Signing> part, const Arrangement& arrangement) {
     return sign_many(padding, part, random, arrangement);
   });
 }
 
-Status verify_many(const Engine& engine, const SignaturePadding& padding, std::span<Verification> batch) {
+Status verify_many(const EngineChoice& engine, const SignaturePadding& padding, std::span<Verification> batch) {
   return run_public_parts(engine, batch, [&](std::span<Verification> part) { verify_many(padding, part); });
 }
 
-Status encrypt_many(const Engine& engine, const Oaep& oaep, std::span<Encryption> batch, RandomSource& random) {
+Status encrypt_many(const EngineChoice& engine, const Oaep& oaep, std::span<Encryption> batch, RandomSource& random) {
   return run_public_parts(engine, batch, [&](std::span<Encryption> part) { encrypt_many(oaep, part, random); });
 }
 
-Status decrypt_many(const Engine& engine, const Oaep& oaep, std::span<Decryption> batch, RandomSource& random) {
+Status decrypt_many(const EngineChoice& engine, const Oaep& oaep, std::span<Decryption> batch, RandomSource& random) {
   return run_private_parts(engine, batch, [&](std::span<Decryption> part, const Arrangement& arrangement) {
     return decrypt_many(oaep, part, random, arrangement);
   });

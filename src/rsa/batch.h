@@ -10,19 +10,19 @@
 
 #include "base/random.h"
 #include "base/status.h"
-#include "engine/engine.h"
+#include "config/environment.h"
 #include "rsa/operation.h"
 
 namespace stockade::rsa {
 
-Status run_private(const engine::Engine& engine, std::span<PrivateOperation> operations, RandomSource& random);
-Status run_public(const engine::Engine& engine, std::span<PublicOperation> operations);
+Status run_private(const config::EngineChoice& engine, std::span<PrivateOperation> operations, RandomSource& random);
+Status run_public(const config::EngineChoice& engine, std::span<PublicOperation> operations);
 
-Status sign_many(const engine::Engine& engine, const SignaturePadding& padding, std::span<Signing> batch,
+Status sign_many(const config::EngineChoice& engine, const SignaturePadding& padding, std::span<Signing> batch,
                  RandomSource& random);
-Status verify_many(const engine::Engine& engine, const SignaturePadding& padding, std::span<Verification> batch);
-Status encrypt_many(const engine::Engine& engine, const Oaep& oaep, std::span<Encryption> batch, RandomSource& random);
-Status decrypt_many(const engine::Engine& engine, const Oaep& oaep, std::span<Decryption> batch, RandomSource& random);
+Status verify_many(const config::EngineChoice& engine, const SignaturePadding& padding, std::span<Verification> batch);
+Status encrypt_many(const config::EngineChoice& engine, const Oaep& oaep, std::span<Encryption> batch, RandomSource& random);
+Status decrypt_many(const config::EngineChoice& engine, const Oaep& oaep, std::span<Decryption> batch, RandomSource& random);
 
 // How many operations a worker takes at a time: a multiple of `filling`, which fill the lanes, unless there are too few
 // for that, and so few that no worker is left with much when the others are done. At most group_size.

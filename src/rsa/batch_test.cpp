@@ -7,16 +7,16 @@
 #include <ctime>
 
 #include "cross/random_source.h"
-#include "engine/team_size.h"
+#include "parallel/team_size.h"
 #include "rsa/rsa_test.h"
 
 namespace stockade::rsa {
 namespace {
 
-using engine::Engine;
-using engine::Kind;
+using config::EngineChoice;
+using config::Kind;
 
-constexpr Engine engines[] = {{Kind::serial, 1}, {Kind::automatic, 3}, {Kind::threads, 2}, {Kind::threads, 5}};
+constexpr EngineChoice engines[] = {{Kind::serial, 1}, {Kind::automatic, 3}, {Kind::threads, 2}, {Kind::threads, 5}};
 
 TEST(BatchPieces, fill_lanes_and_leave_nobody_idle) {
   // One thread is given as many as are computed together.
@@ -53,7 +53,7 @@ TEST(Batches, of_numbers_are_the_same_on_every_engine_and_row) {
       in.push_back(random.bytes(i % 7 == 0 ? 384 : 256));
       std::fill_n(in.back().begin(), 8, is_good(i) ? uint8_t{0} : uint8_t{0xff});
     }
-    for (const Engine& engine : engines) {
+    for (const EngineChoice& engine : engines) {
       std::vector<Buffer> out(count, Buffer(384));
       std::vector<PrivateOperation> operations;
       for (uint64_t i = 0; i < count; ++i) {
@@ -147,7 +147,7 @@ TEST(Batches, are_the_same_whatever_row_experience_knows) {
 TEST(Batches, are_never_done_by_a_row_that_has_to_be_asked_for) {
   for (const bignum::Variant& row : bignum::variants()) {
     const auto profile = profile_with(row.name);
-    const bool usable = row.automatic && (row.needs & ~engine::environment().usable) == 0;
+    const bool usable = row.automatic && (row.needs & ~config::environment().usable) == 0;
     EXPECT_EQ(known_row(&profile->row[0].choice), usable ? &row : nullptr) << row.name;
   }
   EXPECT_EQ(known_row(&profile_with("none")->row[0].choice), nullptr);
@@ -162,23 +162,23 @@ TEST(Batches, of_one_operation_come_to_the_end_of_every_trial) {
   in[0] = 0;
   uint32_t tried = 0;
   for (const uint32_t threads : {2U, 4U}) {
-    const uint32_t others = engine::kinds_on_trial();
+    const uint32_t others = parallel::kinds_on_trial();
     const auto run = [&] {
       PrivateOperation operation{key.get(), in, out};
       ASSERT_EQ(run_private({Kind::automatic, threads}, {&operation, 1}, system_random()), STOCKADE_OK);
     };
     const time_t end = time(nullptr) + 60;
-    for (int i = 0; i < 500 && engine::kinds_on_trial() == others; ++i) run();
-    if (engine::kinds_on_trial() == others) continue;
+    for (int i = 0; i < 500 && parallel::kinds_on_trial() == others; ++i) run();
+    if (parallel::kinds_on_trial() == others) continue;
     ++tried;
-    while (engine::kinds_on_trial() != others && time(nullptr) < end) run();
-    EXPECT_EQ(engine::kinds_on_trial(), others) << threads << " threads";
+    while (parallel::kinds_on_trial() != others && time(nullptr) < end) run();
+    EXPECT_EQ(parallel::kinds_on_trial(), others) << threads << " threads";
   }
   if (tried == 0) GTEST_SKIP() << "experience has one worker here";
 }
 
 TEST(Batches, of_nothing_are_no_work) {
-  for (const Engine& engine : engines) {
+  for (const EngineChoice& engine : engines) {
     EXPECT_EQ(run_private(engine, {}, system_random()), STOCKADE_OK);
     EXPECT_EQ(run_public(engine, {}), STOCKADE_OK);
     EXPECT_EQ(sign_many(engine, Pss{}, {}, system_random()), STOCKADE_OK);

@@ -515,7 +515,7 @@ TEST(RsaFaults, in_the_check_release_nothing_either) {
 TEST(RsaFaults, of_a_half_on_a_thread_of_its_own_release_nothing) {
   tests::RandomSource random;
   const std::vector<TestKey> keys = faulty_keys();
-  const Arrangement apart{Layers::halves, {engine::Kind::serial, 1, aes::Stores::ordinary, ""}};
+  const Arrangement apart{Layers::halves, {config::Kind::serial, 1, aes::Stores::ordinary, ""}};
   for (const TestKey& key : keys) {
     const Buffer in = number_below(key.oracle->numbers.n, random, false);
     for (const bignum::Modulus* half : {&key.own->p(), &key.own->q()}) {

@@ -9,6 +9,7 @@
 #include <new>
 
 #include "base/secret.h"
+#include "parallel/parallel_for.h"
 
 namespace stockade::rsa {
 namespace {
@@ -30,9 +31,9 @@ class Outcome {
   std::atomic<Status> status_{STOCKADE_OK};
 };
 
-Status run_halves(const bignum::Variant& row, std::span<const Power> powers, const engine::Plan& plan) {
+Status run_halves(const bignum::Variant& row, std::span<const Power> powers, const parallel::Plan& plan) {
   Outcome outcome;
-  engine::run(plan, powers.size(), 1, [&](uint64_t begin, uint64_t end, uint32_t) {
+  parallel::parallel_for(plan, powers.size(), 1, [&](uint64_t begin, uint64_t end, uint32_t) {
     outcome.note(row.kernels->modexp(powers.data() + begin, end - begin));
   });
   return outcome.status();
@@ -95,13 +96,13 @@ class RightToLeft {
 };
 
 // Squares come first: whoever multiplies waits for a worker that has begun, however few workers there are.
-Status run_right_to_left(const bignum::Variant& row, std::span<const Power> powers, const engine::Plan& plan) {
+Status run_right_to_left(const bignum::Variant& row, std::span<const Power> powers, const parallel::Plan& plan) {
   const std::unique_ptr<RightToLeft[]> work(new (std::nothrow) RightToLeft[powers.size()]);
   if (work == nullptr) return STOCKADE_ERROR_MEMORY;
   for (size_t i = 0; i < powers.size(); ++i) {
     if (const Status status = work[i].prepare(powers[i], row.kernels->residues); status != STOCKADE_OK) return status;
   }
-  engine::run(plan, 2 * powers.size(), 1, [&](uint64_t begin, uint64_t end, uint32_t) {
+  parallel::parallel_for(plan, 2 * powers.size(), 1, [&](uint64_t begin, uint64_t end, uint32_t) {
     for (uint64_t i = begin; i < end; ++i) {
       i < powers.size() ? work[i].square_all() : work[i - powers.size()].multiply_all();
     }
@@ -112,9 +113,9 @@ Status run_right_to_left(const bignum::Variant& row, std::span<const Power> powe
 }  // namespace
 
 std::optional<Layers> find_layers(std::string_view name) {
-  const auto* const found = std::find(std::begin(engine::rsa_layers), std::end(engine::rsa_layers), name);
-  if (found == std::end(engine::rsa_layers)) return std::nullopt;
-  return static_cast<Layers>(found - std::begin(engine::rsa_layers));
+  const auto* const found = std::find(std::begin(config::rsa_layers), std::end(config::rsa_layers), name);
+  if (found == std::end(config::rsa_layers)) return std::nullopt;
+  return static_cast<Layers>(found - std::begin(config::rsa_layers));
 }
 
 uint64_t most_workers(Layers layers, uint64_t powers) {

@@ -9,7 +9,8 @@
 
 #include "base/status.h"
 #include "bignum/bignum_variants.h"
-#include "engine/engine.h"
+#include "config/environment.h"
+#include "parallel/plan.h"
 
 namespace stockade::rsa {
 
@@ -20,7 +21,7 @@ enum class Layers : uint32_t {
   right_to_left_halves  // each power by two workers of its own
 };
 
-// The names of engine::rsa_layers, in which STOCKADE_FORCE speaks. None for one that is not known.
+// The names of rsa_layers, in which STOCKADE_FORCE speaks. None for one that is not known.
 std::optional<Layers> find_layers(std::string_view name);
 
 // How many workers `powers` can keep busy.
@@ -28,7 +29,7 @@ uint64_t most_workers(Layers layers, uint64_t powers);
 
 struct Arrangement {
   Layers layers = Layers::together;
-  engine::Plan plan{engine::Kind::serial, 1, aes::Stores::ordinary, ""};
+  parallel::Plan plan{config::Kind::serial, 1, aes::Stores::ordinary, ""};
   const bignum::Variant* row = nullptr;  // null: the one that run_powers is given
 };
 

@@ -19,8 +19,8 @@ using bignum::Power;
 
 constexpr Layers all_layers[] = {Layers::together, Layers::halves, Layers::right_to_left, Layers::right_to_left_halves};
 
-engine::Plan plan_of(uint32_t workers) {
-  const engine::Kind kind = workers == 1 ? engine::Kind::serial : engine::Kind::threads;
+parallel::Plan plan_of(uint32_t workers) {
+  const config::Kind kind = workers == 1 ? config::Kind::serial : config::Kind::threads;
   return {kind, workers, aes::Stores::ordinary, ""};
 }
 
@@ -109,7 +109,7 @@ TEST(Layers, have_the_names_that_the_environment_knows) {
   EXPECT_EQ(find_layers("right-to-left-halves"), Layers::right_to_left_halves);
   EXPECT_EQ(find_layers("both"), std::nullopt);
   EXPECT_EQ(find_layers(""), std::nullopt);
-  for (const std::string_view name : engine::rsa_layers) EXPECT_TRUE(find_layers(name).has_value());
+  for (const std::string_view name : config::rsa_layers) EXPECT_TRUE(find_layers(name).has_value());
 }
 
 }  // namespace

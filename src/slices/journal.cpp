@@ -13,7 +13,7 @@
 
 #include "base/bytes.h"
 #include "base/planted_fault.h"
-#include "engine/no_signals.h"
+#include "parallel/no_signals.h"
 #include "format/at_offset.h"
 #include "libcrypto/derive.h"
 
@@ -198,7 +198,7 @@ void SyncGroup::sync(std::unique_lock<std::mutex>& lock) {
 
 // Where no thread can be had, those who wait go on doing it.
 void SyncGroup::start_thread() {
-  const engine::NoSignals held;
+  const parallel::NoSignals held;
   try {
     thread_ = std::thread([this] { run(); });
   } catch (const std::exception&) {

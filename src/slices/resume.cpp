@@ -20,7 +20,7 @@ namespace {
 class Resumption {
  public:
   Resumption(const FileFormat& format, stockade_shared_kind kind, int in_fd, int out_fd, stockade_file_job& job,
-             const Keyring& journal, const engine::Engine& engine, RandomSource& random, const JobPace& pace)
+             const Keyring& journal, const config::EngineChoice& engine, RandomSource& random, const JobPace& pace)
       : format_(format),
         kind_(kind),
         in_fd_(in_fd),
@@ -162,7 +162,7 @@ class Resumption {
   const int in_fd_, out_fd_;
   stockade_file_job& job_;
   const Keyring& journal_;
-  const engine::Engine& engine_;
+  const config::EngineChoice& engine_;
   RandomSource& random_;
   const JobPace& pace_;
   SlicedFile file_;
@@ -173,13 +173,13 @@ class Resumption {
 }  // namespace
 
 Status encrypt_with_journal(const FileFormat& format, int in_fd, int out_fd, stockade_file_job& job,
-                            const Keyring& journal, const engine::Engine& engine, RandomSource& random,
+                            const Keyring& journal, const config::EngineChoice& engine, RandomSource& random,
                             const JobPace& pace) {
   return Resumption(format, STOCKADE_SHARED_ENCRYPT, in_fd, out_fd, job, journal, engine, random, pace).run();
 }
 
 Status decrypt_with_journal(const FileFormat& format, int in_fd, int out_fd, stockade_file_job& job,
-                            const Keyring& journal, const engine::Engine& engine, RandomSource& random,
+                            const Keyring& journal, const config::EngineChoice& engine, RandomSource& random,
                             const JobPace& pace) {
   return Resumption(format, STOCKADE_SHARED_DECRYPT, in_fd, out_fd, job, journal, engine, random, pace).run();
 }

@@ -58,7 +58,7 @@ bool is_zero(const uint8_t* bytes, uint64_t length) {
 }  // namespace
 
 Run::Run(const Terms& terms, const PayloadKey& key, Records& memory, stockade_shared_work& work,
-         const engine::Engine& engine, const JobPace& pace, Purpose purpose)
+         const config::EngineChoice& engine, const JobPace& pace, Purpose purpose)
     : terms_(terms), key_(key), work_(work), engine_(engine), pace_(pace), purpose_(purpose), records_(&memory) {}
 
 Run::~Run() = default;
@@ -164,7 +164,7 @@ Status Run::run() {
 Status Run::do_slices() {
   // One at hand and two that wait.
   const uint64_t room = 3 * terms_.slice_chunks * sealed_chunk_bytes;
-  engine::Engine engine = engine_;
+  config::EngineChoice engine = engine_;
   engine.threads =
       static_cast<uint32_t>(std::min<uint64_t>(engine.threads, std::max<uint64_t>(2, memory_limit / room)));
   // As for whole files (engine/files.cpp): experience is of jobs that write.

@@ -19,7 +19,7 @@
 #include "base/secret.h"
 #include "base/status.h"
 #include "engine/cuda.h"
-#include "engine/engine.h"
+#include "config/environment.h"
 #include "format/chunks.h"
 #include "format/cobblestone.h"
 #include "format/file_job.h"
@@ -43,7 +43,7 @@ class Run {
  public:
   // `memory` has the records of a job without a journal.
   Run(const Terms& terms, const format::PayloadKey& key, Records& memory, stockade_shared_work& work,
-      const engine::Engine& engine, const format::JobPace& pace, Purpose purpose);
+      const config::EngineChoice& engine, const format::JobPace& pace, Purpose purpose);
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
   ~Run();
@@ -106,7 +106,7 @@ class Run {
   const Terms& terms_;
   const format::PayloadKey& key_;
   stockade_shared_work& work_;
-  const engine::Engine& engine_;
+  const config::EngineChoice& engine_;
   const format::JobPace& pace_;
   const Purpose purpose_;
 

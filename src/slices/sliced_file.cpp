@@ -118,7 +118,7 @@ Status SlicedFile::create_sealing(const FileFormat& format, int in_fd, int out_f
 }
 
 Status SlicedFile::create_opening(const FileFormat& format, int in_fd, int out_fd, const Options& options,
-                                  const engine::Engine& engine, RandomSource& random, stockade_fault& fault) {
+                                  const config::EngineChoice& engine, RandomSource& random, stockade_fault& fault) {
   FileInput input(in_fd, nullptr, nullptr);
   Status status = open_input(input);
   if (status == STOCKADE_OK) {
@@ -151,7 +151,7 @@ Status SlicedFile::create_opening(const FileFormat& format, int in_fd, int out_f
 }
 
 Status SlicedFile::create(const FileFormat& format, int in_fd, int out_fd, const Options& options,
-                          const engine::Engine& engine, RandomSource& random, stockade_fault& fault) {
+                          const config::EngineChoice& engine, RandomSource& random, stockade_fault& fault) {
   fault = make_fault(STOCKADE_OK);
   terms_->kind = options.kind;
   Status status = check_options(format, in_fd, options);
@@ -199,7 +199,7 @@ void SlicedFile::describe(stockade_shared_info& info) const {
   info.file_length = terms.file_length();
 }
 
-Status SlicedFile::work(stockade_shared_work& work, const engine::Engine& engine, const JobPace& pace, Purpose purpose,
+Status SlicedFile::work(stockade_shared_work& work, const config::EngineChoice& engine, const JobPace& pace, Purpose purpose,
                         uint64_t* resumed) const {
   work.slices = work.in_length = work.out_length = 0;
   work.fault = make_fault(STOCKADE_OK);
@@ -210,12 +210,12 @@ Status SlicedFile::work(stockade_shared_work& work, const engine::Engine& engine
   return status;
 }
 
-Status SlicedFile::run(stockade_shared_work& shared, const engine::Engine& engine, const JobPace& pace,
+Status SlicedFile::run(stockade_shared_work& shared, const config::EngineChoice& engine, const JobPace& pace,
                        uint64_t* resumed) const {
   return work(shared, engine, pace, Purpose::make, resumed);
 }
 
-Status SlicedFile::read_back(stockade_shared_work& shared, const engine::Engine& engine, const JobPace& pace) const {
+Status SlicedFile::read_back(stockade_shared_work& shared, const config::EngineChoice& engine, const JobPace& pace) const {
   return work(shared, engine, pace, Purpose::read_back, nullptr);
 }
 
@@ -292,14 +292,14 @@ uint64_t SlicedFile::sealed_length(uint64_t offset, uint64_t length) const {
   return format::sealed_length(length, offset + length == terms_->plain_length());
 }
 
-Status SlicedFile::seal(uint64_t offset, Bytes in, uint8_t* out, const engine::Engine& engine) const {
+Status SlicedFile::seal(uint64_t offset, Bytes in, uint8_t* out, const config::EngineChoice& engine) const {
   if (!terms_->seals()) return STOCKADE_ERROR_MODE;
   if (!is_piece(offset, in.size())) return STOCKADE_ERROR_ARGUMENT;
   const bool last = offset + in.size() == terms_->plain_length();
   return seal_span(engine, *key_, {offset / chunk_bytes, in.data(), in.size(), last, out});
 }
 
-Status SlicedFile::unseal(uint64_t offset, const uint8_t* in, std::span<uint8_t> out, const engine::Engine& engine,
+Status SlicedFile::unseal(uint64_t offset, const uint8_t* in, std::span<uint8_t> out, const config::EngineChoice& engine,
                           stockade_fault& fault) const {
   const auto end = [&](Status status) {
     fault = make_fault(status);

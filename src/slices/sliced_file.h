@@ -11,7 +11,7 @@
 #include "base/random.h"
 #include "base/secret.h"
 #include "base/status.h"
-#include "engine/engine.h"
+#include "config/environment.h"
 #include "format/file_input.h"
 #include "format/file_job.h"
 #include "format/sealed_file.h"
@@ -41,7 +41,7 @@ class SlicedFile {
  public:
   // Draws what is random in this order: what make_beginning draws, the job's id, what the journal's stanzas need.
   Status create(const format::FileFormat& format, int in_fd, int out_fd, const Options& options,
-                const engine::Engine& engine, RandomSource& random, stockade_fault& fault);
+                const config::EngineChoice& engine, RandomSource& random, stockade_fault& fault);
   Status open_journal(int journal_fd, const format::Keyring& keyring, uint32_t max_work_factor, stockade_fault& fault);
   Status import_terms(const uint8_t terms[STOCKADE_SHARED_TERMS_BYTES]);
   void export_terms(uint8_t terms[STOCKADE_SHARED_TERMS_BYTES]) const { write_terms(*terms_, terms); }
@@ -49,22 +49,22 @@ class SlicedFile {
   void describe(stockade_shared_info& info) const;
   const Terms& terms() const { return *terms_; }
   // `resumed` becomes the bytes of input in slices that an earlier run had made; it may be null.
-  Status run(stockade_shared_work& work, const engine::Engine& engine, const format::JobPace& pace = {},
+  Status run(stockade_shared_work& work, const config::EngineChoice& engine, const format::JobPace& pace = {},
              uint64_t* resumed = nullptr) const;
-  Status read_back(stockade_shared_work& work, const engine::Engine& engine, const format::JobPace& pace = {}) const;
+  Status read_back(stockade_shared_work& work, const config::EngineChoice& engine, const format::JobPace& pace = {}) const;
   Status find_missing(int journal_fd, std::vector<uint64_t>& slices) const;
   Status check(int out_fd, int journal_fd, stockade_fault& fault) const;
 
   uint64_t sealed_length(uint64_t offset, uint64_t length) const;
-  Status seal(uint64_t offset, Bytes in, uint8_t* out, const engine::Engine& engine) const;
-  Status unseal(uint64_t offset, const uint8_t* in, std::span<uint8_t> out, const engine::Engine& engine,
+  Status seal(uint64_t offset, Bytes in, uint8_t* out, const config::EngineChoice& engine) const;
+  Status unseal(uint64_t offset, const uint8_t* in, std::span<uint8_t> out, const config::EngineChoice& engine,
                 stockade_fault& fault) const;
 
  private:
   Status create_sealing(const format::FileFormat& format, int in_fd, int out_fd, const Options& options,
                         RandomSource& random);
   Status create_opening(const format::FileFormat& format, int in_fd, int out_fd, const Options& options,
-                        const engine::Engine& engine, RandomSource& random, stockade_fault& fault);
+                        const config::EngineChoice& engine, RandomSource& random, stockade_fault& fault);
   void adopt(const format::Beginning& beginning);
   Status derive();
   Status begin_memory();
@@ -72,7 +72,7 @@ class SlicedFile {
   bool is_piece(uint64_t offset, uint64_t length) const;
   Status check_borders(int out_fd, std::vector<uint64_t>& damaged, stockade_fault& fault) const;
 
-  Status work(stockade_shared_work& work, const engine::Engine& engine, const format::JobPace& pace, Purpose purpose,
+  Status work(stockade_shared_work& work, const config::EngineChoice& engine, const format::JobPace& pace, Purpose purpose,
               uint64_t* resumed) const;
 
   Secret<Terms> terms_;

@@ -31,7 +31,7 @@ using Buffer = std::vector<uint8_t>;
 
 constexpr uint64_t kib = 1024, slice = 256 * kib;
 constexpr uint64_t sealed_slice = run_chunks * sealed_chunk_bytes;
-constexpr engine::Engine serial{engine::Kind::serial, 1}, threads{engine::Kind::threads, 3};
+constexpr config::EngineChoice serial{config::Kind::serial, 1}, threads{config::Kind::threads, 3};
 
 // Gives out slices of a list.
 struct List {
@@ -102,12 +102,12 @@ class SlicedFiles : public testing::Test {
   }
 
   Status run(const SlicedFile& job, const TemporaryFile& in, const TemporaryFile& out, std::vector<uint64_t> slices,
-             int journal_fd = -1, const engine::Engine& engine = serial) {
+             int journal_fd = -1, const config::EngineChoice& engine = serial) {
     return run(job, in.fd(), out.fd(), std::move(slices), journal_fd, engine);
   }
 
   Status run(const SlicedFile& job, int in_fd, int out_fd, std::vector<uint64_t> slices, int journal_fd = -1,
-             const engine::Engine& engine = serial) {
+             const config::EngineChoice& engine = serial) {
     List list{std::move(slices)};
     work_ = {};
     work_.in_fd = in_fd;
@@ -125,7 +125,7 @@ class SlicedFiles : public testing::Test {
   }
 
   Status read_back(const SlicedFile& job, const TemporaryFile& out, const TemporaryFile& journal,
-                   std::vector<uint64_t> slices, const engine::Engine& engine = serial) {
+                   std::vector<uint64_t> slices, const config::EngineChoice& engine = serial) {
     List list{std::move(slices)};
     work_ = {};
     work_.in_fd = -1;

@@ -36,7 +36,7 @@ class Resume : public testing::Test {
 
   // One attempt, which gives up after `patience` bytes.
   stockade_status attempt(stockade_direction direction, const TemporaryFile& in, const TemporaryFile& out,
-                          const TemporaryFile& journal, uint64_t patience, const engine::Engine& engine) {
+                          const TemporaryFile& journal, uint64_t patience, const config::EngineChoice& engine) {
     job_ = {};
     job_.journal_fd = journal.fd();
     Patience left{patience};
@@ -57,7 +57,7 @@ class Resume : public testing::Test {
     uint64_t resumed = 0, patience = 0;
     for (int tries = 0; tries < 1000; ++tries) {
       const auto& engines = all_engines();
-      const engine::Engine& engine = engines[random_.below(engines.size())].engine->wish;
+      const config::EngineChoice& engine = engines[random_.below(engines.size())].engine->wish;
       const stockade_status status = attempt(direction, in, out, journal, patience, engine);
       resumed += job_.resumed_length != 0 ? 1 : 0;
       if (status == STOCKADE_OK) return resumed;
@@ -93,7 +93,7 @@ TEST_F(Resume, after_any_number_of_interruptions) {
 TEST_F(Resume, keeps_what_was_written) {
   const Bytes text = random_.bytes(3000000);
   const TemporaryFile in(text), sealed, journal;
-  const engine::Engine one{engine::Kind::serial, 1};
+  const config::EngineChoice one{config::Kind::serial, 1};
   ASSERT_EQ(attempt(STOCKADE_ENCRYPT, in, sealed, journal, 2000000, one), STOCKADE_ERROR_CANCELLED);
   const Bytes before = sealed.content();
   ASSERT_GT(before.size(), 1500000U);
@@ -104,7 +104,7 @@ TEST_F(Resume, keeps_what_was_written) {
 }
 
 TEST_F(Resume, refuses_an_input_that_has_changed) {
-  const engine::Engine one{engine::Kind::serial, 1};
+  const config::EngineChoice one{config::Kind::serial, 1};
   for (int change = 0; change < 3; ++change) {
     const TemporaryFile in(random_.bytes(1000000)), sealed, journal, other(random_.bytes(1000000));
     ASSERT_EQ(attempt(STOCKADE_ENCRYPT, in, sealed, journal, 700000, one), STOCKADE_ERROR_CANCELLED);
@@ -118,7 +118,7 @@ TEST_F(Resume, refuses_an_input_that_has_changed) {
 }
 
 TEST_F(Resume, refuses_what_is_not_its_own) {
-  const engine::Engine one{engine::Kind::serial, 1};
+  const config::EngineChoice one{config::Kind::serial, 1};
   const TemporaryFile in(random_.bytes(1000000)), sealed, journal, foreign, foreign_journal;
   ASSERT_EQ(attempt(STOCKADE_ENCRYPT, in, sealed, journal, 700000, one), STOCKADE_ERROR_CANCELLED);
   ASSERT_EQ(attempt(STOCKADE_ENCRYPT, in, foreign, foreign_journal, 700000, one), STOCKADE_ERROR_CANCELLED);
@@ -148,7 +148,7 @@ TEST_F(Resume, refuses_what_is_not_its_own) {
 }
 
 TEST_F(Resume, begins_anew_without_a_whole_record) {
-  const engine::Engine one{engine::Kind::serial, 1};
+  const config::EngineChoice one{config::Kind::serial, 1};
   const TemporaryFile in(random_.bytes(1000000)), sealed, journal;
   ASSERT_EQ(attempt(STOCKADE_ENCRYPT, in, sealed, journal, 700000, one), STOCKADE_ERROR_CANCELLED);
   const Bytes whole = journal.content();
@@ -164,7 +164,7 @@ TEST_F(Resume, begins_anew_without_a_whole_record) {
 }
 
 TEST_F(Resume, needs_the_same_recipients) {
-  const engine::Engine one{engine::Kind::serial, 1};
+  const config::EngineChoice one{config::Kind::serial, 1};
   const TemporaryFile in(random_.bytes(1000000)), sealed, journal;
   ASSERT_EQ(attempt(STOCKADE_ENCRYPT, in, sealed, journal, 700000, one), STOCKADE_ERROR_CANCELLED);
   auto second = std::make_unique<format::Keyring::SymmetricKey>();
@@ -178,7 +178,7 @@ TEST_F(Resume, needs_the_same_recipients) {
 // A changed content that the times of the file hide, and output that was lost: what had been sealed is not sealed with
 // another content.
 TEST_F(Resume, never_seals_other_plaintext_under_the_same_nonces) {
-  const engine::Engine one{engine::Kind::serial, 1};
+  const config::EngineChoice one{config::Kind::serial, 1};
   const Bytes text = random_.bytes(1000000);
   const TemporaryFile in(text), sealed, journal;
   ASSERT_EQ(attempt(STOCKADE_ENCRYPT, in, sealed, journal, 700000, one), STOCKADE_ERROR_CANCELLED);
@@ -214,7 +214,7 @@ TEST_F(Resume, never_seals_other_plaintext_under_the_same_nonces) {
 
 // Whatever was done to the output between two runs, in either direction: the end is that of a job that was not interrupted.
 TEST_F(Resume, notices_output_that_was_altered) {
-  const engine::Engine one{engine::Kind::serial, 1};
+  const config::EngineChoice one{config::Kind::serial, 1};
   const Bytes text = random_.bytes(2000000);
   const TemporaryFile in(text), file, file_journal;
   ASSERT_EQ(attempt(STOCKADE_ENCRYPT, in, file, file_journal, UINT64_MAX, one), STOCKADE_OK);

@@ -71,7 +71,7 @@ class SealedSameBytes : public testing::Test {
   }
 
   // From descriptor to descriptor.
-  Bytes encrypt(int in_fd, const TemporaryFile& out, const engine::Engine& engine, uint64_t run_chunks) {
+  Bytes encrypt(int in_fd, const TemporaryFile& out, const config::EngineChoice& engine, uint64_t run_chunks) {
     stockade_file_job job{};
     job.journal_fd = -1;
     CountingRandom random(first_random);
@@ -83,7 +83,7 @@ class SealedSameBytes : public testing::Test {
     return out.content();
   }
 
-  Bytes stream(stockade_direction direction, const Bytes& in, const engine::Engine& engine, RandomSource& cuts) {
+  Bytes stream(stockade_direction direction, const Bytes& in, const config::EngineChoice& engine, RandomSource& cuts) {
     format::FileStream stream(format_, direction, engine);
     CountingRandom random(first_random);
     EXPECT_EQ(stream.start(random), STOCKADE_OK);
@@ -126,7 +126,7 @@ TEST_F(SealedSameBytes, in_every_engine_and_every_cut) {
       const TemporaryFile in(text), out, in_sealed(sealed);
       for (const NamedEngine& named : all_engines()) {
         SCOPED_TRACE(testing::Message() << length << " bytes, " << named.name);
-        const engine::Engine& engine = named.engine->wish;
+        const config::EngineChoice& engine = named.engine->wish;
         for (const uint64_t run_chunks : {uint64_t{1}, uint64_t{3}, uint64_t{16}}) {
           in.seek(0);
           ASSERT_EQ(encrypt(in.fd(), out, engine, run_chunks), sealed);
@@ -170,7 +170,7 @@ TEST_F(SealedSameBytes, for_rsa_keys_in_every_engine_and_row) {
       format_.keyring = &ring;
       for (const NamedEngine& named : all_engines()) {
         SCOPED_TRACE(testing::Message() << length << " bytes, " << row->name << ", " << named.name);
-        const engine::Engine& engine = named.engine->wish;
+        const config::EngineChoice& engine = named.engine->wish;
         in.seek(0);
         ASSERT_EQ(encrypt(in.fd(), out, engine, 16), sealed);
         stockade_file_job job{};
@@ -200,7 +200,7 @@ TEST_F(SealedSameBytes, have_one_hash) {
     ASSERT_EQ(hex_digest(expected(text)), hash) << "the oracle's file";
     for (const uint32_t threads : {1, 2, 3, 8}) {
       in.seek(0);
-      const Bytes made = encrypt(in.fd(), out, {engine::Kind::threads, threads}, 16);
+      const Bytes made = encrypt(in.fd(), out, {config::Kind::threads, threads}, 16);
       EXPECT_EQ(hex_digest(made), hash) << threads << " threads";
     }
   }

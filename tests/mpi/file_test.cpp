@@ -17,7 +17,7 @@
 #include "cross/failing_memory.h"
 #include "cross/file_sample.h"
 #include "cross/sealed_oracle.h"
-#include "format/team_file.h"
+#include "mpi/file.h"
 #include "mpi/ranks.h"
 
 namespace stockade::tests {
@@ -111,14 +111,14 @@ TEST_F(TeamFile, is_what_one_process_makes) {
     format::FileFormat format;
     format.keyring = rank() == 0 ? &ring : nullptr;
     format.cipher = random_.one_in(2) ? STOCKADE_COBBLESTONE_256 : STOCKADE_COBBLESTONE_128;
-    engine::Team team;
+    mpi::Communicator team;
     EXPECT_EQ(team.open(MPI_COMM_WORLD, 0), STOCKADE_OK);
     CountingRandom random(first);
-    const engine::Engine engine{engine::Kind::threads, static_cast<uint32_t>(random_.between(1, 3))};
-    const format::TeamWriting writing{
+    const config::EngineChoice engine{config::Kind::threads, static_cast<uint32_t>(random_.between(1, 3))};
+    const mpi::FileWriting writing{
         path().c_str(), &format, {text.data() + piece.offset, piece.length}, piece.offset};
     stockade_fault fault;
-    EXPECT_TRUE(everywhere(write_team_file(team, STOCKADE_OK, writing, engine, random, fault), STOCKADE_OK));
+    EXPECT_TRUE(everywhere(mpi::write_file(team, STOCKADE_OK, writing, engine, random, fault), STOCKADE_OK));
     const Bytes expected = oracle_file(format.cipher, {key_bytes}, counting(first, 32), {counting(first + 32, 16)},
                                        counting(first + 48, 24), text);
     EXPECT_TRUE(content(path()) == expected)

@@ -10,13 +10,13 @@
 #include <thread>
 #include <vector>
 
-#include "engine/mpi_leave.h"
+#include "mpi/finalize.h"
 
 namespace stockade::tests {
 namespace {
 
-using engine::Launcher;
-using engine::may_never_finalise;
+using mpi::Launcher;
+using mpi::may_never_finalise;
 
 std::string mpich(const std::string& version, const std::string& device, const std::string& configured) {
   return "MPICH Version:\t" + version + "\nMPICH Release date:\tThu Apr  7 12:34:45 CDT 2022\nMPICH Device:\t" +

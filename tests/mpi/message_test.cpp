@@ -8,7 +8,7 @@
 
 #include "cross/failing_memory.h"
 #include "cross/message.h"
-#include "engine/mpi_message.h"
+#include "mpi/message.h"
 #include "mpi/ranks.h"
 
 namespace stockade::tests {
@@ -160,7 +160,7 @@ TEST(FromRoot, is_one_message_whoever_has_it) {
 // root is the slowest, so that it pays to give pieces away to the end.
 TEST(FromRoot, goes_round_all_slots) {
   RandomSource random;
-  const uint64_t length = 5 * engine::pieces_in_flight * ranks() * (uint64_t{64} << 10) + 5;
+  const uint64_t length = 5 * mpi::pieces_in_flight * ranks() * (uint64_t{64} << 10) + 5;
   const Message message = random_message(STOCKADE_GCM, 256, length, random);
   const uint32_t root = odd_one();
   const Key key = make_key(STOCKADE_GCM, message.key, rank() == root ? "gcm:portable" : "");
@@ -175,10 +175,10 @@ TEST(FromRoot, is_cut_into_whole_blocks) {
   RandomSource random;
   for (uint64_t i = 0; i < scaled(100); ++i) {
     const uint64_t piece =
-        engine::team_piece_bytes(random.next() >> random.below(64), static_cast<uint32_t>(random.between(1, 5000)));
+        mpi::sent_piece_bytes(random.next() >> random.below(64), static_cast<uint32_t>(random.between(1, 5000)));
     EXPECT_EQ(piece % 16, 0U);
     EXPECT_GE(piece, uint64_t{64} << 10);
-    EXPECT_LE(piece, engine::longest_piece);
+    EXPECT_LE(piece, mpi::longest_piece);
   }
 }
 

@@ -10,7 +10,7 @@
 
 #include "cross/failing_memory.h"
 #include "engine/handles.h"
-#include "engine/mpi.h"
+#include "mpi/communicator.h"
 #include "mpi/ranks.h"
 
 namespace stockade::tests {
@@ -75,7 +75,7 @@ TEST(Team, refuses_to_gather_too_much) {
 }
 
 TEST(Team, of_another_build_is_refused) {
-  engine::Team team;
+  mpi::Communicator team;
   const stockade_status opened = team.open(MPI_COMM_WORLD, is_odd() ? 2 : 1);
   EXPECT_TRUE(everywhere(opened, ranks() == 1 ? STOCKADE_OK : STOCKADE_ERROR_MISMATCH));
 }

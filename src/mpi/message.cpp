@@ -1,4 +1,4 @@
-#include "engine/mpi_message.h"
+#include "mpi/message.h"
 
 #include <algorithm>
 #include <cstring>
@@ -8,7 +8,7 @@
 #include "base/bytes.h"
 #include "base/secret.h"
 
-namespace stockade::engine {
+namespace stockade::mpi {
 
 namespace {
 
@@ -25,15 +25,15 @@ uint64_t fingerprint(Bytes bytes) {
   return hash;
 }
 
-// What must be the same on all ranks, or they would do different things: as a number for Team::agree_on.
-uint64_t nature_of(const TeamMessage& message, uint32_t root) {
-  const CipherKey& key = *message.key;
+// What must be the same on all ranks, or they would do different things: as a number for Communicator::agree_on.
+uint64_t nature_of(const DistributedMessage& message, uint32_t root) {
+  const engine::CipherKey& key = *message.key;
   // What the key makes of a block that is always the same stands for it.
   struct {
     uint32_t root, mode, direction, bits;
     uint8_t check[block_bytes];
   } nature{root, static_cast<uint32_t>(key.mode), static_cast<uint32_t>(message.direction), key.bits, {}};
-  std::memcpy(nature.check, "stockade: a team", block_bytes);
+  std::memcpy(nature.check, "stockade: a communicator", block_bytes);
   if (key.mode == STOCKADE_GCM) {
     key.gcm.variant->kernels->ecb_encrypt(key.gcm.schedule, nature.check, nature.check, 1, aes::Stores::ordinary);
   } else {
@@ -42,28 +42,29 @@ uint64_t nature_of(const TeamMessage& message, uint32_t root) {
   return fingerprint({reinterpret_cast<const uint8_t*>(&nature), sizeof nature});
 }
 
-bool in_place_or_apart(const TeamMessage& message) {
+bool in_place_or_apart(const DistributedMessage& message) {
   return message.in == message.out || !ranges_overlap(message.in, message.length, message.out, message.length);
 }
 
 // What a rank can tell of its own arguments.
-Status check_own(const TeamMessage& message, bool leads, bool has_bytes) {
+Status check_own(const DistributedMessage& message, bool leads, bool has_bytes) {
   if (message.refused != STOCKADE_OK) return message.refused;
-  const CipherKey& key = *message.key;
+  const engine::CipherKey& key = *message.key;
   const bool fits = message.sealed ? key.mode == STOCKADE_GCM : key.mode == STOCKADE_ECB || key.mode == STOCKADE_CTR;
   if (!fits) return STOCKADE_ERROR_MODE;
   if (leads && message.sealed) {
-    return check_sealed(key, message.direction, message.iv, message.iv_length, message.aad, message.aad_length,
-                        message.in, message.length, message.out,
-                        message.direction == STOCKADE_ENCRYPT ? message.sealed_tag : message.tag, message.tag_length);
+    return engine::check_sealed(key, message.direction, message.iv, message.iv_length, message.aad, message.aad_length,
+                                message.in, message.length, message.out,
+                                message.direction == STOCKADE_ENCRYPT ? message.sealed_tag : message.tag,
+                                message.tag_length);
   }
-  if (leads) return check_message(key, message.iv, message.iv_length, message.in, message.length, message.out);
+  if (leads) return engine::check_message(key, message.iv, message.iv_length, message.in, message.length, message.out);
   if (!has_bytes) return STOCKADE_OK;
   if (!message.sealed && aes::check_length(key.mode, message.length) != STOCKADE_OK) return STOCKADE_ERROR_DATA_LENGTH;
   return in_place_or_apart(message) ? STOCKADE_OK : STOCKADE_ERROR_OVERLAP;
 }
 
-void make_terms(const TeamMessage& message, MessageTerms& terms) {
+void make_terms(const DistributedMessage& message, MessageTerms& terms) {
   terms.length = message.length;
   if (!message.sealed) {
     if (message.iv_length != 0) std::memcpy(terms.start, message.iv, sizeof terms.start);
@@ -77,15 +78,15 @@ void make_terms(const TeamMessage& message, MessageTerms& terms) {
 }
 
 // Checks what each rank has given, and tells all of them the terms. Nothing is written before it has returned OK.
-Status settle(Team& team, uint32_t root, const TeamMessage& message, MessageTerms& terms) {
+Status settle(Communicator& communicator, uint32_t root, const DistributedMessage& message, MessageTerms& terms) {
   const uint32_t leader = root == distributed ? 0 : root;
-  const bool leads = team.rank() == leader;
-  Status status = leader < team.size() ? STOCKADE_OK : STOCKADE_ERROR_ARGUMENT;
+  const bool leads = communicator.rank() == leader;
+  Status status = leader < communicator.size() ? STOCKADE_OK : STOCKADE_ERROR_ARGUMENT;
   if (status == STOCKADE_OK) status = check_own(message, leads, leads || root == distributed);
-  status = team.agree_on(status, status == STOCKADE_OK ? nature_of(message, root) : 0);
+  status = communicator.agree_on(status, status == STOCKADE_OK ? nature_of(message, root) : 0);
   if (status != STOCKADE_OK) return status;
   if (leads) make_terms(message, terms);
-  return team.broadcast(&terms, sizeof terms, leader);
+  return communicator.broadcast(&terms, sizeof terms, leader);
 }
 
 // One rank's share of a message: runs parts of it, in any order, and adds up their hashes, each multiplied by the power
@@ -93,7 +94,7 @@ Status settle(Team& team, uint32_t root, const TeamMessage& message, MessageTerm
 class Work {
  public:
   // `terms` holds the length of the whole message by now.
-  Work(const TeamMessage& message, const MessageTerms& terms, const Engine& engine)
+  Work(const DistributedMessage& message, const MessageTerms& terms, const config::EngineChoice& engine)
       : key_(*message.key), direction_(message.direction), terms_(terms), engine_(engine) {}
 
   // The associated data, which one rank adds.
@@ -107,17 +108,17 @@ class Work {
     Secret<uint8_t[block_bytes]> state;
     if (key_.mode != STOCKADE_GCM) {
       aes::start_chain(key_.aes, terms_.start, offset / block_bytes, nullptr, *state);
-      return crypt_span(key_.aes, direction_, *state, in, out, length, engine_);
+      return engine::crypt_span(key_.aes, direction_, *state, in, out, length, engine_);
     }
     const Status status =
-        gcm_span(key_.gcm, direction_, terms_.start, offset / block_bytes, *state, in, out, length, engine_);
+        engine::gcm_span(key_.gcm, direction_, terms_.start, offset / block_bytes, *state, in, out, length, engine_);
     if (status == STOCKADE_OK) add(*state, blocks_in(terms_.length) - blocks_in(offset + length));
     return status;
   }
 
   // Puts the ranks' shares together to the message's tag, on all of them. Collective; GCM only.
-  Status make_tag(Team& team, uint8_t tag[block_bytes]) {
-    const Status status = team.combine_xor(*sum_, 2);
+  Status make_tag(Communicator& communicator, uint8_t tag[block_bytes]) {
+    const Status status = communicator.combine_xor(*sum_, 2);
     const auto* const hash = reinterpret_cast<const uint8_t*>(*sum_);
     if (status == STOCKADE_OK) {
       gcm::finish_tag(key_.gcm, terms_.start, hash, terms_.aad_length, terms_.length, tag);
@@ -135,20 +136,21 @@ class Work {
     xor_bytes(sum, sum, *shifted, block_bytes);
   }
 
-  const CipherKey& key_;
+  const engine::CipherKey& key_;
   const stockade_direction direction_;
   const MessageTerms& terms_;
-  const Engine& engine_;
+  const config::EngineChoice& engine_;
   Secret<uint64_t[2]> sum_;
 };
 
 // What is left to do after all work has been done, and `status` is what this rank says of it. Collective.
-Status conclude(Team& team, const TeamMessage& message, const MessageTerms& terms, Work& work, Status status) {
-  status = team.agree(status);
+Status conclude(Communicator& communicator, const DistributedMessage& message, const MessageTerms& terms, Work& work,
+                Status status) {
+  status = communicator.agree(status);
   if (status != STOCKADE_OK || !message.sealed) return status;
   // The right tag of a message that is not authentic is what a forger is after.
   Secret<uint8_t[block_bytes]> tag;
-  status = work.make_tag(team, *tag);
+  status = work.make_tag(communicator, *tag);
   if (status != STOCKADE_OK) return status;
   if (message.direction == STOCKADE_ENCRYPT) {
     if (message.sealed_tag != nullptr) std::memcpy(message.sealed_tag, *tag, terms.tag_length);
@@ -157,7 +159,7 @@ Status conclude(Team& team, const TeamMessage& message, const MessageTerms& term
   return equal_constant_time(*tag, terms.tag, terms.tag_length) ? STOCKADE_OK : STOCKADE_ERROR_AUTHENTICATION;
 }
 
-Status check_place(const TeamMessage& message, const MessageTerms& terms, uint64_t offset) {
+Status check_place(const DistributedMessage& message, const MessageTerms& terms, uint64_t offset) {
   const bool last = offset + message.length == terms.length;
   if (!last && message.length % block_bytes != 0) return STOCKADE_ERROR_DATA_LENGTH;
   return message.sealed && terms.length > gcm::max_message_bytes ? STOCKADE_ERROR_DATA_TOO_LONG : STOCKADE_OK;
@@ -165,23 +167,24 @@ Status check_place(const TeamMessage& message, const MessageTerms& terms, uint64
 
 }  // namespace
 
-Status crypt_distributed(Team& team, const TeamMessage& message, const Engine& engine) {
+Status crypt_distributed(Communicator& communicator, const DistributedMessage& message,
+                         const config::EngineChoice& engine) {
   Secret<MessageTerms> terms;
-  Status status = settle(team, distributed, message, *terms);
+  Status status = settle(communicator, distributed, message, *terms);
   if (status != STOCKADE_OK) return status;
   uint64_t offset = 0;
-  status = team.sum_before(message.length, offset, terms->length);
-  if (status == STOCKADE_OK) status = team.agree(check_place(message, *terms, offset));
+  status = communicator.sum_before(message.length, offset, terms->length);
+  if (status == STOCKADE_OK) status = communicator.agree(check_place(message, *terms, offset));
   if (status != STOCKADE_OK) return status;
   Work work(message, *terms, engine);
-  if (team.rank() == 0) work.add_head();
+  if (communicator.rank() == 0) work.add_head();
   status = work.run(offset, message.in, message.length, message.out);
-  status = conclude(team, message, *terms, work, status);
+  status = conclude(communicator, message, *terms, work, status);
   if (status != STOCKADE_OK) wipe(message.out, message.length);
   return status;
 }
 
-uint64_t team_piece_bytes(uint64_t length, uint32_t ranks) {
+uint64_t sent_piece_bytes(uint64_t length, uint32_t ranks) {
   // Nobody should wait long for the last piece of another, so there are more of them than ranks.
   constexpr uint64_t pieces_per_rank = 16, shortest_piece = uint64_t{64} << 10;
   const uint64_t piece = std::clamp(length / (pieces_per_rank * ranks), shortest_piece, longest_piece);
@@ -201,14 +204,15 @@ int tag_of(What what, uint32_t slot) { return static_cast<int>(static_cast<uint3
 // A rank that works for the root.
 class Hand {
  public:
-  Hand(Team& team, uint32_t root, uint64_t piece) : team_(team), root_(static_cast<int>(root)), piece_(piece) {}
+  Hand(Communicator& communicator, uint32_t root, uint64_t piece)
+      : communicator_(communicator), root_(static_cast<int>(root)), piece_(piece) {}
 
   ~Hand() { wipe(memory_, used_); }
   Hand(const Hand&) = delete;
   Hand& operator=(const Hand&) = delete;
 
   Status prepare() {
-    memory_ = team_.scratch(slots * piece_);
+    memory_ = communicator_.scratch(slots * piece_);
     return memory_ != nullptr ? STOCKADE_OK : STOCKADE_ERROR_MEMORY;
   }
 
@@ -239,7 +243,7 @@ class Hand {
   uint8_t* at(uint32_t slot) { return memory_ + slot * piece_; }
 
   Status await_piece(uint32_t slot) {
-    return team_.call([&](MPI_Comm all) {
+    return communicator_.call([&](MPI_Comm all) {
       const int code =
           MPI_Irecv(&numbers_[slot], 1, MPI_UINT64_T, root_, tag_of(What::number, slot), all, &requests_[slot][0]);
       if (code != MPI_SUCCESS) return code;
@@ -248,7 +252,7 @@ class Hand {
     });
   }
   Status receive(uint32_t slot, int& length) {
-    return team_.call([&](MPI_Comm) {
+    return communicator_.call([&](MPI_Comm) {
       MPI_Status statuses[2];
       const int code = MPI_Waitall(2, requests_[slot], statuses);
       return code == MPI_SUCCESS ? MPI_Get_count(&statuses[1], MPI_BYTE, &length) : code;
@@ -256,7 +260,7 @@ class Hand {
   }
   Status give_back(uint32_t slot, int length) {
     ++returning_;
-    return team_.call([&](MPI_Comm all) {
+    return communicator_.call([&](MPI_Comm all) {
       return MPI_Isend(at(slot), length, MPI_BYTE, root_, tag_of(What::result, slot), all, &requests_[slot][0]);
     });
   }
@@ -265,7 +269,7 @@ class Hand {
     while (returning_ != 0) {
       const bool waits = oldest_ == next;
       int left = 1;
-      const Status status = team_.call([&](MPI_Comm) {
+      const Status status = communicator_.call([&](MPI_Comm) {
         return waits ? MPI_Wait(requests_[oldest_], MPI_STATUS_IGNORE)
                      : MPI_Test(requests_[oldest_], &left, MPI_STATUS_IGNORE);
       });
@@ -277,7 +281,7 @@ class Hand {
     return STOCKADE_OK;
   }
 
-  Team& team_;
+  Communicator& communicator_;
   const int root_;
   const uint64_t piece_;
   uint8_t* memory_ = nullptr;
@@ -291,12 +295,12 @@ class Hand {
 // The rank that has the message.
 class Root {
  public:
-  Root(Team& team, const TeamMessage& message, uint64_t piece)
-      : team_(team), message_(message), piece_(piece), pieces_((message.length + piece - 1) / piece) {}
+  Root(Communicator& communicator, const DistributedMessage& message, uint64_t piece)
+      : communicator_(communicator), message_(message), piece_(piece), pieces_((message.length + piece - 1) / piece) {}
 
   Status prepare() {
     try {
-      hands_.resize(team_.size() - 1);
+      hands_.resize(communicator_.size() - 1);
       requests_.assign(hands_.size() * requests_per_hand, MPI_REQUEST_NULL);
       done_.resize(requests_.size());
     } catch (const std::bad_alloc&) {
@@ -351,7 +355,7 @@ class Root {
 
   uint64_t length_of(uint64_t piece) const { return std::min(piece_, message_.length - piece * piece_); }
   int rank_of(size_t hand) const {
-    const uint32_t own = team_.rank();
+    const uint32_t own = communicator_.rank();
     return static_cast<int>(hand < own ? hand : hand + 1);
   }
   MPI_Request* requests(size_t hand, uint32_t slot) { return &requests_[hand * requests_per_hand + 2 * slot]; }
@@ -371,7 +375,7 @@ class Root {
   uint32_t allowance() const {
     const uint64_t left = pieces_ - next_;
     if (left < 2 || !hands_pay()) return 0;
-    return static_cast<uint32_t>(std::clamp<uint64_t>(left / (2 * team_.size()), 1, slots));
+    return static_cast<uint32_t>(std::clamp<uint64_t>(left / (2 * communicator_.size()), 1, slots));
   }
 
   Status hand_out() {
@@ -398,7 +402,7 @@ class Root {
     const bool ends = piece == no_more;
     const uint8_t* const bytes = ends ? message_.in : message_.in + piece * piece_;
     const int length = ends ? 0 : static_cast<int>(length_of(piece)), rank = rank_of(hand);
-    return team_.call([&](MPI_Comm all) {
+    return communicator_.call([&](MPI_Comm all) {
       MPI_Request* const own = requests(hand, slot);
       const int code = MPI_Isend(&state.numbers[slot], 1, MPI_UINT64_T, rank, tag_of(What::number, slot), all, &own[0]);
       return code != MPI_SUCCESS ? code
@@ -410,7 +414,7 @@ class Root {
   Status collect(bool waits) {
     if (in_flight_ == 0) return STOCKADE_OK;
     int count = 0;
-    const Status status = team_.call([&](MPI_Comm) {
+    const Status status = communicator_.call([&](MPI_Comm) {
       const auto look = waits ? MPI_Waitsome : MPI_Testsome;
       return look(static_cast<int>(requests_.size()), requests_.data(), &count, done_.data(), MPI_STATUSES_IGNORE);
     });
@@ -437,7 +441,7 @@ class Root {
     }
     state.stages[slot] = Stage::away;
     const uint64_t piece = state.numbers[slot];
-    return team_.call([&](MPI_Comm all) {
+    return communicator_.call([&](MPI_Comm all) {
       return MPI_Irecv(message_.out + piece * piece_, static_cast<int>(length_of(piece)), MPI_BYTE, rank_of(hand),
                        tag_of(What::result, slot), all, &requests(hand, slot)[1]);
     });
@@ -454,13 +458,13 @@ class Root {
     return wait_all();
   }
   Status wait_all() {
-    return team_.call([&](MPI_Comm) {
+    return communicator_.call([&](MPI_Comm) {
       return MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE);
     });
   }
 
-  Team& team_;
-  const TeamMessage& message_;
+  Communicator& communicator_;
+  const DistributedMessage& message_;
   const uint64_t piece_, pieces_;
   uint64_t next_ = 0;       // piece
   uint64_t in_flight_ = 0;  // pieces that other ranks have
@@ -472,21 +476,22 @@ class Root {
 
 }  // namespace
 
-Status crypt_from_root(Team& team, uint32_t root, const TeamMessage& message, const Engine& engine) {
+Status crypt_from_root(Communicator& communicator, uint32_t root, const DistributedMessage& message,
+                       const config::EngineChoice& engine) {
   Secret<MessageTerms> terms;
-  Status status = settle(team, root, message, *terms);
+  Status status = settle(communicator, root, message, *terms);
   if (status != STOCKADE_OK) return status;
-  const bool leads = team.rank() == root;
-  const uint64_t piece = team_piece_bytes(terms->length, team.size());
-  Root side(team, message, piece);
-  Hand hand(team, root, piece);
-  if (status = team.agree(leads ? side.prepare() : hand.prepare()); status != STOCKADE_OK) return status;
+  const bool leads = communicator.rank() == root;
+  const uint64_t piece = sent_piece_bytes(terms->length, communicator.size());
+  Root side(communicator, message, piece);
+  Hand hand(communicator, root, piece);
+  if (status = communicator.agree(leads ? side.prepare() : hand.prepare()); status != STOCKADE_OK) return status;
   Work work(message, *terms, engine);
   if (leads) work.add_head();
   status = leads ? side.run(work) : hand.run(work);
-  if (status != STOCKADE_ERROR_MPI) status = conclude(team, message, *terms, work, status);
+  if (status != STOCKADE_ERROR_MPI) status = conclude(communicator, message, *terms, work, status);
   if (status != STOCKADE_OK && leads) wipe(message.out, message.length);
   return status;
 }
 
-}  // namespace stockade::engine
+}  // namespace stockade::mpi

@@ -1,4 +1,4 @@
-#include "engine/team_size.h"
+#include "parallel/team_size.h"
 
 #include <time.h>
 
@@ -8,9 +8,9 @@
 #include <iterator>
 #include <limits>
 
-#include "engine/team.h"
+#include "parallel/thread_pool.h"
 
-namespace stockade::engine {
+namespace stockade::parallel {
 
 namespace {
 
@@ -173,11 +173,11 @@ Kept* find_place(uint64_t kind) { return places_of(kind).of(kind); }
 
 }  // namespace
 
-Lesson lesson_for(const Engine& engine, const Task& task, uint32_t known, uint32_t most) {
+Lesson lesson_for(const config::EngineChoice& engine, const Task& task, uint32_t known, uint32_t most) {
   // Longer work is as quick as the memory, and each trial of it takes long.
   constexpr uint64_t longest = uint64_t{32} << 20;
-  if (engine.kind != Kind::automatic || task.operation == tune::Operation::files) return {};
-  if (known <= 1 || task.bytes == 0 || task.bytes > longest || tune::is_replaced() || !can_have_team()) return {};
+  if (engine.kind != config::Kind::automatic || task.operation == tune::Operation::files) return {};
+  if (known <= 1 || task.bytes == 0 || task.bytes > longest || tune::is_replaced() || !can_use_pool()) return {};
   Lesson lesson{kind_of(task, most), static_cast<uint16_t>(known), static_cast<uint16_t>(most),
                 static_cast<uint16_t>(known), false};
   if (const Kept* const place = find_place(lesson.kind); place != nullptr) {
@@ -227,4 +227,4 @@ uint32_t kinds_on_trial() {
   }));
 }
 
-}  // namespace stockade::engine
+}  // namespace stockade::parallel

@@ -1,4 +1,4 @@
-#include "engine/mpi_leave.h"
+#include "mpi/finalize.h"
 
 #include <poll.h>
 #include <sys/socket.h>
@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <charconv>
 
-namespace stockade::engine {
+namespace stockade::mpi {
 
 namespace {
 
@@ -97,4 +97,4 @@ void leave(Launcher& launcher, MPI_Comm communicator) {
 
 bool has_left() { return left; }
 
-}  // namespace stockade::engine
+}  // namespace stockade::mpi

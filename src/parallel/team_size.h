@@ -8,9 +8,10 @@
 
 #include <cstdint>
 
-#include "engine/engine.h"
+#include "config/environment.h"
+#include "parallel/parallel_for.h"
 
-namespace stockade::engine {
+namespace stockade::parallel {
 
 // One kind of work. Has no clock of its own, and is not for more than one thread at a time.
 class TeamSize {
@@ -60,7 +61,7 @@ class TeamSize {
 
 // What `make_plan` puts into a plan for work whose workers are not asked for, of which experience says that so many are best;
 // `most`: that there could be. No lesson where there is nothing to learn.
-Lesson lesson_for(const Engine& engine, const Task& task, uint32_t known, uint32_t most);
+Lesson lesson_for(const config::EngineChoice& engine, const Task& task, uint32_t known, uint32_t most);
 
 // What was seen of it; times as in TeamSize::Call.
 void learn(const Lesson& lesson, int64_t begun, int64_t ended, int64_t alone, uint64_t amount);
@@ -68,4 +69,4 @@ void learn(const Lesson& lesson, int64_t begun, int64_t ended, int64_t alone, ui
 // How many kinds are on trial just now: each has to be done again for that to end.
 uint32_t kinds_on_trial();
 
-}  // namespace stockade::engine
+}  // namespace stockade::parallel

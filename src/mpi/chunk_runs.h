@@ -13,14 +13,14 @@
 #include "format/fault.h"
 #include "format/file_job.h"
 
-namespace stockade::format {
+namespace stockade::mpi {
 
 // The failure that counts is that of the earliest run, whoever came first. `error` is its errno.
 struct RunFailure {
   uint64_t run = UINT64_MAX;
   Status status = STOCKADE_OK;
   int error = 0;
-  stockade_fault fault = make_fault(STOCKADE_OK);
+  stockade_fault fault = format::make_fault(STOCKADE_OK);
 };
 
 // What a worker has for a run of `count` chunks from the `first` of those that are to be done.
@@ -34,18 +34,19 @@ struct ChunkRun {
 // Calls body(run, fault), which returns a status, until `chunks` chunks are done, or one before them has failed. errno
 // is as the failed one has left it. Errors: those of `body`, MEMORY, and of engine::Crew::gather.
 template <typename Body>
-Status run_chunks_by_workers(const engine::Engine& engine, const PayloadKey& key, uint64_t chunks,
+Status run_chunks_by_workers(const config::EngineChoice& engine, const format::PayloadKey& key, uint64_t chunks,
                              uint64_t chunk_buffer, stockade_fault& fault, Body&& body) {
   if (chunks == 0) return STOCKADE_OK;
-  const uint64_t cpu_run = run_chunks * chunk_bytes;
+  const uint64_t cpu_run = format::run_chunks * format::chunk_bytes;
   engine::Crew crew;
-  const Status gathered = crew.gather(
-      engine, {tune::Operation::chunks, 256, chunks * chunk_bytes, (chunks + run_chunks - 1) / run_chunks, false},
-      engine::Home::ordinary);
+  const Status gathered = crew.gather(engine,
+                                      {tune::Operation::chunks, 256, chunks * format::chunk_bytes,
+                                       (chunks + format::run_chunks - 1) / format::run_chunks, false},
+                                      engine::Home::ordinary);
   if (gathered != STOCKADE_OK) return gathered;
   Secret<engine::LaneKey> lane_key;
   if (crew.lanes() != 0) engine::make_lane_key(key.gcm(), *lane_key);
-  const uint64_t each = std::min(chunks, crew.piece_bytes(cpu_run) / chunk_bytes);
+  const uint64_t each = std::min(chunks, crew.piece_bytes(cpu_run) / format::chunk_bytes);
   std::vector<SecretBuffer> buffers(crew.plan().workers);
   std::mutex mutex;
   RunFailure failure;
@@ -54,7 +55,7 @@ Status run_chunks_by_workers(const engine::Engine& engine, const PayloadKey& key
     return failure.run < run;
   };
   const auto one = [&](uint64_t run, uint32_t index) {
-    RunFailure found{run, STOCKADE_ERROR_MEMORY, 0, make_fault(STOCKADE_OK)};
+    RunFailure found{run, STOCKADE_ERROR_MEMORY, 0, format::make_fault(STOCKADE_OK)};
     SecretBuffer& buffer = buffers[index];
     if (buffer.data() != nullptr || buffer.allocate(each * chunk_buffer)) {
       const engine::Worker worker{crew, crew.lane(index)};
@@ -67,7 +68,7 @@ Status run_chunks_by_workers(const engine::Engine& engine, const PayloadKey& key
     const std::lock_guard lock(mutex);
     if (found.status != STOCKADE_OK && run < failure.run) failure = found;
   };
-  engine::run(crew.plan(), (chunks + each - 1) / each, 1, [&](uint64_t begin, uint64_t end, uint32_t index) {
+  parallel::parallel_for(crew.plan(), (chunks + each - 1) / each, 1, [&](uint64_t begin, uint64_t end, uint32_t index) {
     for (uint64_t run = begin; run < end && !failed_before(run); ++run) one(run, index);
   });
   if (failure.status == STOCKADE_OK) return STOCKADE_OK;
@@ -76,4 +77,4 @@ Status run_chunks_by_workers(const engine::Engine& engine, const PayloadKey& key
   return failure.status;
 }
 
-}  // namespace stockade::format
+}  // namespace stockade::mpi

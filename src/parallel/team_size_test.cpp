@@ -1,5 +1,5 @@
 // How many workers work is given, where that is learned: on machines whose speed is given by a formula.
-#include "engine/team_size.h"
+#include "parallel/team_size.h"
 
 #include <gtest/gtest.h>
 #include <pthread.h>
@@ -12,7 +12,7 @@
 
 #include "tune/experience.h"
 
-namespace stockade::engine {
+namespace stockade::parallel {
 namespace {
 
 constexpr int64_t microsecond = 1'000, millisecond = 1'000'000, second = 1'000'000'000;
@@ -209,7 +209,7 @@ TEST(TeamSize, is_not_changed_by_calls_that_are_not_alike) {
 
 // ---- plans ----
 
-constexpr Engine automatic{Kind::automatic, 4};
+constexpr config::EngineChoice automatic{config::Kind::automatic, 4};
 
 // Work that nothing has been learned of yet.
 Task new_task() {
@@ -228,7 +228,7 @@ TEST(TeamSizes, are_learned_by_automatic_engines_while_they_work) {
   // Four are slow, two are not, and one is quicker still. A machine that is busy may have the team rest for most of the time.
   const time_t end = time(nullptr) + 60;
   while ((plan.workers != 1 || plan.lesson.on_trial) && time(nullptr) < end) {
-    run(plan, 1, 1, [&](uint64_t, uint64_t, uint32_t) {
+    parallel_for(plan, 1, 1, [&](uint64_t, uint64_t, uint32_t) {
       const timespec time = {0, 200'000 * static_cast<long>(plan.workers)};
       nanosleep(&time, nullptr);
     });
@@ -237,11 +237,11 @@ TEST(TeamSizes, are_learned_by_automatic_engines_while_they_work) {
     EXPECT_LE(plan.workers, 4U);
   }
   EXPECT_EQ(plan.workers, 1U);
-  EXPECT_EQ(plan.kind, Kind::serial);
+  EXPECT_EQ(plan.kind, config::Kind::serial);
   EXPECT_STREQ(plan.why, "have been quickest so of late");
   EXPECT_FALSE(plan.by_row);
   const pthread_t caller = pthread_self();
-  run(plan, 100, 1, [&](uint64_t, uint64_t, uint32_t) { EXPECT_TRUE(pthread_equal(pthread_self(), caller)); });
+  parallel_for(plan, 100, 1, [&](uint64_t, uint64_t, uint32_t) { EXPECT_TRUE(pthread_equal(pthread_self(), caller)); });
   // Other work is another thing.
   const auto untouched = [](const Task& other) {
     const Plan found = make_plan(automatic, other);
@@ -261,9 +261,9 @@ TEST(TeamSizes, are_learned_by_automatic_engines_while_they_work) {
 
 TEST(TeamSizes, are_not_learned_where_somebody_has_decided) {
   const Task task = new_task();
-  EXPECT_EQ(make_plan({Kind::threads, 4}, task).lesson.kind, 0U);
-  EXPECT_EQ(make_plan({Kind::serial, 1}, task).lesson.kind, 0U);
-  EXPECT_EQ(make_plan({Kind::automatic, 1}, task).lesson.kind, 0U);
+  EXPECT_EQ(make_plan({config::Kind::threads, 4}, task).lesson.kind, 0U);
+  EXPECT_EQ(make_plan({config::Kind::serial, 1}, task).lesson.kind, 0U);
+  EXPECT_EQ(make_plan({config::Kind::automatic, 1}, task).lesson.kind, 0U);
   const tune::ScopedProfile none(nullptr);
   const Plan plan = make_plan(automatic, task);
   EXPECT_EQ(plan.workers, 4U);
@@ -273,8 +273,8 @@ TEST(TeamSizes, are_not_learned_where_somebody_has_decided) {
 TEST(TeamSizes, are_not_learned_where_there_are_no_teams) {
   const Task task = new_task();
   std::atomic<uint32_t> lessons{0};
-  run({Kind::threads, 2, aes::Stores::ordinary, ""}, 2, 1,
-      [&](uint64_t, uint64_t, uint32_t) { lessons += make_plan(automatic, task).lesson.kind != 0; });
+  parallel_for({config::Kind::threads, 2, aes::Stores::ordinary, ""}, 2, 1,
+               [&](uint64_t, uint64_t, uint32_t) { lessons += make_plan(automatic, task).lesson.kind != 0; });
   EXPECT_EQ(lessons, 0U);
 }
 
@@ -289,4 +289,4 @@ TEST(TeamSizes, are_not_learned_of_files_and_what_is_longer_than_any_trial_shoul
 }
 
 }  // namespace
-}  // namespace stockade::engine
+}  // namespace stockade::parallel

@@ -1,13 +1,13 @@
-#include "format/team_layout.h"
+#include "mpi/chunk_distribution.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "format/cobblestone.h"
 
-namespace stockade::format {
+namespace stockade::mpi {
 
-Status TeamLayout::make(std::vector<TeamPiece> pieces) {
+Status ChunkDistribution::make(std::vector<Extent> pieces) {
   pieces_ = std::move(pieces);
   order_.clear();
   for (uint32_t rank = 0; rank < pieces_.size(); ++rank) {
@@ -20,47 +20,48 @@ Status TeamLayout::make(std::vector<TeamPiece> pieces) {
     if (pieces_[rank].offset != length_ || pieces_[rank].length > UINT64_MAX - length_) return STOCKADE_ERROR_ARGUMENT;
     length_ = pieces_[rank].end();
   }
-  return length_ / chunk_bytes < max_chunks ? STOCKADE_OK : STOCKADE_ERROR_TOO_MANY_CHUNKS;
+  return length_ / format::chunk_bytes < format::max_chunks ? STOCKADE_OK : STOCKADE_ERROR_TOO_MANY_CHUNKS;
 }
 
-uint64_t TeamLayout::chunks() const { return length_ / chunk_bytes + 1; }
+uint64_t ChunkDistribution::chunks() const { return length_ / format::chunk_bytes + 1; }
 
-TeamLayout::Duty TeamLayout::duty(uint32_t rank) const {
-  const TeamPiece& piece = pieces_[rank];
+ChunkDistribution::Duty ChunkDistribution::duty(uint32_t rank) const {
+  const Extent& piece = pieces_[rank];
   if (order_.empty()) return {0, rank == 0 ? 1U : 0U};
   if (piece.length == 0) return {0, 0};
-  const uint64_t first = (piece.offset + chunk_bytes - 1) / chunk_bytes;
+  const uint64_t first = (piece.offset + format::chunk_bytes - 1) / format::chunk_bytes;
   // The last chunk has no first byte where it is empty: it goes with the last byte of all.
-  const uint64_t end = piece.end() == length_ ? chunks() : (piece.end() + chunk_bytes - 1) / chunk_bytes;
+  const uint64_t end =
+      piece.end() == length_ ? chunks() : (piece.end() + format::chunk_bytes - 1) / format::chunk_bytes;
   return {first, std::max(first, end)};
 }
 
-TeamLayout::Fragment TeamLayout::head(uint32_t rank) const {
-  const TeamPiece& piece = pieces_[rank];
-  const uint64_t before = piece.offset % chunk_bytes;
+ChunkDistribution::Fragment ChunkDistribution::head(uint32_t rank) const {
+  const Extent& piece = pieces_[rank];
+  const uint64_t before = piece.offset % format::chunk_bytes;
   if (before == 0 || piece.length == 0) return {rank, piece.offset, 0};
-  return {owner(piece.offset - before), piece.offset, std::min(piece.length, chunk_bytes - before)};
+  return {owner(piece.offset - before), piece.offset, std::min(piece.length, format::chunk_bytes - before)};
 }
 
-std::vector<TeamLayout::Fragment> TeamLayout::tails(uint32_t rank) const {
+std::vector<ChunkDistribution::Fragment> ChunkDistribution::tails(uint32_t rank) const {
   std::vector<Fragment> found;
   const Duty own = duty(rank);
   if (own.first == own.end) return found;
-  const uint64_t end = std::min(own.end * chunk_bytes, length_);
+  const uint64_t end = std::min(own.end * format::chunk_bytes, length_);
   auto next = std::upper_bound(order_.begin(), order_.end(), pieces_[rank].offset,
                                [&](uint64_t offset, uint32_t other) { return offset < pieces_[other].offset; });
   for (; next != order_.end() && pieces_[*next].offset < end; ++next) {
-    const TeamPiece& piece = pieces_[*next];
+    const Extent& piece = pieces_[*next];
     found.push_back({*next, piece.offset, std::min(piece.length, end - piece.offset)});
   }
   return found;
 }
 
 // Who has a byte of the plaintext.
-uint32_t TeamLayout::owner(uint64_t byte) const {
+uint32_t ChunkDistribution::owner(uint64_t byte) const {
   const auto behind = std::upper_bound(order_.begin(), order_.end(), byte,
                                        [&](uint64_t offset, uint32_t other) { return offset < pieces_[other].offset; });
   return behind[-1];
 }
 
-}  // namespace stockade::format
+}  // namespace stockade::mpi

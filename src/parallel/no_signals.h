@@ -3,7 +3,7 @@
 
 #include <signal.h>
 
-namespace stockade::engine {
+namespace stockade::parallel {
 
 // While this lives, the calling thread takes no signals but those about what it does itself, and neither will any thread that
 // it starts: a signal of the program's is for threads of the program's.
@@ -24,4 +24,4 @@ class NoSignals {
   sigset_t before_;
 };
 
-}  // namespace stockade::engine
+}  // namespace stockade::parallel

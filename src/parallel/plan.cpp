@@ -1,11 +1,11 @@
+#include "parallel/plan.h"
+
 #include <algorithm>
 
 #include "cpu/machine.h"
-#include "engine/engine.h"
-#include "engine/team_size.h"
+#include "parallel/team_size.h"
 
-namespace stockade::engine {
-
+namespace stockade::parallel {
 namespace {
 
 constexpr const char* above_split = "are above the split size of 131072";
@@ -28,8 +28,8 @@ const tune::Row* find_row(const Task& task) {
   const uint64_t length = task.length != 0 ? task.length : task.bytes;
   if (task.bits == 0 || (task.length == 0 && length < tune::least_split)) return nullptr;
   // It was had with the rows that are best here; others may be many times slower.
-  const bool ciphers_forced = !environment().aes_row.empty() || !environment().gcm_row.empty();
-  const bool numbers_forced = !environment().bignum_row.empty();
+  const bool ciphers_forced = !config::environment().aes_row.empty() || !config::environment().gcm_row.empty();
+  const bool numbers_forced = !config::environment().bignum_row.empty();
   if (task.operation < tune::Operation::rsa_private ? ciphers_forced : numbers_forced) return nullptr;
   return tune::find(task.operation, task.bits, length);
 }
@@ -51,40 +51,33 @@ uint32_t workers_for(const Task& task, const tune::Choice& choice) {
 
 }  // namespace
 
-Plan make_plan(const Engine& engine, const Task& task) {
+Plan make_plan(const config::EngineChoice& engine, const Task& task) {
   const tune::Row* const row = find_row(task);
   const bool decides = row != nullptr && row->choice.runner != tune::Runner::unsaid;
   const tune::Choice& choice = decides ? row->choice : tune::fall_back;
   const auto stores = stores_for(task, row != nullptr ? row->choice : tune::fall_back);
   const auto alone = [&](const char* why, bool by_row = false) {
-    return Plan{Kind::serial, 1, stores, why, row, 0, by_row};
+    return Plan{config::Kind::serial, 1, stores, why, row, 0, by_row};
   };
-  if (engine.kind == Kind::serial) return alone("and an engine of one thread that was asked for");
+  if (engine.kind == config::Kind::serial) return alone("and an engine of one thread that was asked for");
   if (engine.threads <= 1) return alone("and one thread to run on");
   if (task.parts <= 1) return alone("that cannot be cut");
   auto workers = static_cast<uint32_t>(std::min<uint64_t>(engine.threads, task.parts));
-  if (engine.kind != Kind::automatic) {
-    return {Kind::threads, workers, stores, "and an engine that cuts whatever it can", row};
+  if (engine.kind != config::Kind::automatic) {
+    return {config::Kind::threads, workers, stores, "and an engine that cuts whatever it can", row};
   }
   const uint32_t most = workers;
   workers = std::min(workers, workers_for(task, choice));
   if (workers == 1) return alone(decides ? known : below_split, decides);
-  Plan plan{Kind::threads, workers, stores, decides ? known : above_split, row, task.bytes, decides};
+  Plan plan{config::Kind::threads, workers, stores, decides ? known : above_split, row, task.bytes, decides};
   plan.lesson = lesson_for(engine, task, workers, most);
   if (plan.lesson.kind != 0 && plan.lesson.workers != workers) {
     plan.workers = plan.lesson.workers;
-    if (plan.workers == 1) plan.kind = Kind::serial;
+    if (plan.workers == 1) plan.kind = config::Kind::serial;
     plan.why = plan.lesson.on_trial ? tried : learned;
     plan.by_row = false;
   }
   return plan;
 }
 
-void run(const Plan& plan, uint64_t items, uint64_t grain, Body body, void* context) {
-  if (plan.kind == Kind::serial || plan.workers <= 1) {
-    return run_alone(plan, [&] { run_serial(items, grain, body, context); });
-  }
-  run_threads(plan, items, grain, body, context);
-}
-
-}  // namespace stockade::engine
+}  // namespace stockade::parallel

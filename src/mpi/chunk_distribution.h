@@ -8,23 +8,23 @@
 
 #include "base/status.h"
 
-namespace stockade::format {
+namespace stockade::mpi {
 
-struct TeamPiece {
+struct Extent {
   uint64_t offset, length;
   uint64_t end() const { return offset + length; }
 };
 
-class TeamLayout {
+class ChunkDistribution {
  public:
   // The pieces of all ranks, in their order, must cover the plaintext from 0 on, each byte once. ARGUMENT,
   // TOO_MANY_CHUNKS; throws std::bad_alloc.
-  Status make(std::vector<TeamPiece> pieces);
+  Status make(std::vector<Extent> pieces);
 
   uint64_t length() const { return length_; }
   // The last one is shorter than the others, and may be empty.
   uint64_t chunks() const;
-  const TeamPiece& piece(uint32_t rank) const { return pieces_[rank]; }
+  const Extent& piece(uint32_t rank) const { return pieces_[rank]; }
 
   // The chunks that a rank seals: those from `first` to before `end`.
   struct Duty {
@@ -45,9 +45,9 @@ class TeamLayout {
  private:
   uint32_t owner(uint64_t byte) const;
 
-  std::vector<TeamPiece> pieces_;
+  std::vector<Extent> pieces_;
   std::vector<uint32_t> order_;  // ranks that have something, by its place
   uint64_t length_ = 0;
 };
 
-}  // namespace stockade::format
+}  // namespace stockade::mpi

@@ -1,5 +1,5 @@
 // Teams: who takes part, that all who came are waited for, and that nobody else is.
-#include "engine/team.h"
+#include "parallel/thread_pool.h"
 
 #include <gtest/gtest.h>
 #include <pthread.h>
@@ -12,12 +12,12 @@
 #include <thread>
 #include <vector>
 
-namespace stockade::engine {
+namespace stockade::parallel {
 namespace {
 
 template <typename Callable>
 void run_team_of(uint32_t workers, Callable&& callable) {
-  run_team(
+  run_on_pool(
       workers,
       [](void* context, uint32_t member) { (*static_cast<std::remove_reference_t<Callable>*>(context))(member); },
       &callable);
@@ -186,4 +186,4 @@ TEST(Team, takes_no_signals) {
 }
 
 }  // namespace
-}  // namespace stockade::engine
+}  // namespace stockade::parallel

@@ -1,4 +1,4 @@
-#include "engine/engine.h"
+#include "config/environment.h"
 
 #include <algorithm>
 #include <charconv>
@@ -9,15 +9,10 @@
 #include "aes/aes_variants.h"
 #include "bignum/bignum_variants.h"
 #include "cpu/features.h"
-#include "cpu/machine.h"
-#include "engine/cuda.h"
 #include "gcm/gcm_variants.h"
 
-namespace stockade::engine {
-
+namespace stockade::config {
 namespace {
-
-constexpr uint32_t max_threads = 4096;
 
 // The table's own copy of a row's name, which outlives the text that named it. UNKNOWN_NAME.
 template <typename Variants>
@@ -35,15 +30,6 @@ Status parse_layers(std::string_view name, std::string_view& layers) {
   if (found == std::end(rsa_layers)) return STOCKADE_ERROR_UNKNOWN_NAME;
   layers = *found;
   return STOCKADE_OK;
-}
-
-Status parse_kind(std::string_view name, Kind& kind) {
-  for (const Kind known : {Kind::automatic, Kind::serial, Kind::threads, Kind::cuda, Kind::hybrid}) {
-    if (name != kind_name(known)) continue;
-    kind = known;
-    return STOCKADE_OK;
-  }
-  return STOCKADE_ERROR_UNKNOWN_NAME;
 }
 
 Status parse_entry(std::string_view entry, Environment& environment) {
@@ -99,6 +85,15 @@ Environment read_environment() {
 
 }  // namespace
 
+Status parse_kind(std::string_view name, Kind& kind) {
+  for (const Kind known : {Kind::automatic, Kind::serial, Kind::threads, Kind::cuda, Kind::hybrid}) {
+    if (name != kind_name(known)) continue;
+    kind = known;
+    return STOCKADE_OK;
+  }
+  return STOCKADE_ERROR_UNKNOWN_NAME;
+}
+
 const char* kind_name(Kind kind) {
   switch (kind) {
     case Kind::serial:
@@ -145,43 +140,4 @@ Status parse_devices(std::string_view text, uint64_t& devices) {
   }
 }
 
-Status make_engine(const char* name, uint32_t threads, Engine& engine) {
-  const Environment& wish = environment();
-  if (wish.status != STOCKADE_OK) return wish.status;
-  if (threads > max_threads) return STOCKADE_ERROR_ARGUMENT;
-  Kind kind = wish.kind;
-  if (name != nullptr) {
-    if (const Status status = parse_kind(name, kind); status != STOCKADE_OK) return status;
-  }
-  if (wants_gpus(kind)) {
-    uint64_t usable = 0;
-    if (const Status status = usable_devices(wish.devices, usable); status != STOCKADE_OK) return status;
-  }
-  if (threads == 0) threads = wish.threads;
-  if (threads == 0) threads = std::clamp<uint32_t>(cpu::machine().cores, 1, max_threads);
-  engine = {kind, kind == Kind::serial ? 1 : threads, wish.devices};
-  return STOCKADE_OK;
-}
-
-namespace {
-
-struct Default {
-  Engine engine;
-  Status status;
-};
-
-[[gnu::noinline]] Default make_default() {
-  Default made{};
-  made.status = make_engine(nullptr, 0, made.engine);
-  return made;
-}
-
-}  // namespace
-
-Status default_engine(const Engine** engine) {
-  static const Default made = make_default();
-  *engine = &made.engine;
-  return made.status;
-}
-
-}  // namespace stockade::engine
+}  // namespace stockade::config

@@ -1,22 +1,22 @@
-// One message by all ranks of a team: ECB, CTR, GCM. Either every rank has a piece of it, or one has it all and sends
+// One message by all ranks of a communicator: ECB, CTR, GCM. Either every rank has a piece of it, or one has it all and sends
 // pieces to the others.
 #pragma once
 
 #include <cstdint>
 
 #include "engine/cipher.h"
-#include "engine/mpi.h"
+#include "mpi/communicator.h"
 
-namespace stockade::engine {
+namespace stockade::mpi {
 
 // What a rank gives. One rank leads: rank 0, or the root. Of the others `iv`, `aad` and what is read of the tag and its
 // length are ignored.
-struct TeamMessage {
+struct DistributedMessage {
   // OK, or what is wrong with this rank's arguments already: then the rest is not looked at, and all ranks learn of it.
   Status refused;
   stockade_direction direction;
   bool sealed;  // GCM; otherwise ECB or CTR
-  const CipherKey* key;
+  const engine::CipherKey* key;
   const uint8_t* iv;
   uint64_t iv_length;
   const uint8_t* in;
@@ -40,15 +40,17 @@ struct MessageTerms {
 };
 
 // stockade_mpi_encrypt, _decrypt, _seal and _open: the bytes of `message` are this rank's piece.
-Status crypt_distributed(Team& team, const TeamMessage& message, const Engine& engine);
+Status crypt_distributed(Communicator& communicator, const DistributedMessage& message,
+                         const config::EngineChoice& engine);
 
 // stockade_mpi_root_encrypt and so on: the bytes are those of `root`, and ignored on the others.
-Status crypt_from_root(Team& team, uint32_t root, const TeamMessage& message, const Engine& engine);
+Status crypt_from_root(Communicator& communicator, uint32_t root, const DistributedMessage& message,
+                       const config::EngineChoice& engine);
 
 // How a message at one rank is cut: into pieces of that many bytes, a multiple of 16. Another rank has up to
 // pieces_in_flight of them at a time.
 inline constexpr uint32_t pieces_in_flight = 4;
 inline constexpr uint64_t longest_piece = uint64_t{1} << 20;
-uint64_t team_piece_bytes(uint64_t length, uint32_t ranks);
+uint64_t sent_piece_bytes(uint64_t length, uint32_t ranks);
 
-}  // namespace stockade::engine
+}  // namespace stockade::mpi

@@ -1,4 +1,4 @@
-#include "engine/mpi.h"
+#include "mpi/communicator.h"
 
 #include <sched.h>
 
@@ -9,9 +9,10 @@
 #include <cstring>
 
 #include "engine/cuda.h"
-#include "engine/mpi_leave.h"
+#include "mpi/finalize.h"
+#include "offload/make_engine.h"
 
-namespace stockade::engine {
+namespace stockade::mpi {
 
 namespace {
 
@@ -79,14 +80,14 @@ const char* library_text() {
 
 }  // namespace
 
-Team::~Team() {
+Communicator::~Communicator() {
   if (finalises_ && leaves()) return;
   if (local_ != MPI_COMM_NULL) MPI_Comm_free(&local_);
-  if (communicator_ != MPI_COMM_NULL) MPI_Comm_free(&communicator_);
+  if (handle_ != MPI_COMM_NULL) MPI_Comm_free(&handle_);
   if (finalises_) MPI_Finalize();
 }
 
-Status Team::open(MPI_Comm communicator, uint64_t layout) {
+Status Communicator::open(MPI_Comm communicator, uint64_t layout) {
   int initialised = 0, finalised = 0, between = 0;
   if (MPI_Initialized(&initialised) != MPI_SUCCESS || MPI_Finalized(&finalised) != MPI_SUCCESS) {
     return STOCKADE_ERROR_MPI;
@@ -96,10 +97,9 @@ Status Team::open(MPI_Comm communicator, uint64_t layout) {
   if (MPI_Comm_test_inter(communicator, &between) != MPI_SUCCESS) return STOCKADE_ERROR_MPI;
   if (between != 0) return STOCKADE_ERROR_ARGUMENT;
   int rank = 0, size = 1;
-  const bool opened = MPI_Comm_dup(communicator, &communicator_) == MPI_SUCCESS &&
-                      MPI_Comm_set_errhandler(communicator_, MPI_ERRORS_RETURN) == MPI_SUCCESS &&
-                      MPI_Comm_rank(communicator_, &rank) == MPI_SUCCESS &&
-                      MPI_Comm_size(communicator_, &size) == MPI_SUCCESS;
+  const bool opened = MPI_Comm_dup(communicator, &handle_) == MPI_SUCCESS &&
+                      MPI_Comm_set_errhandler(handle_, MPI_ERRORS_RETURN) == MPI_SUCCESS &&
+                      MPI_Comm_rank(handle_, &rank) == MPI_SUCCESS && MPI_Comm_size(handle_, &size) == MPI_SUCCESS;
   if (!opened) return STOCKADE_ERROR_MPI;
   rank_ = static_cast<uint32_t>(rank);
   size_ = static_cast<uint32_t>(size);
@@ -107,7 +107,7 @@ Status Team::open(MPI_Comm communicator, uint64_t layout) {
   return status == STOCKADE_OK ? find_neighbours() : status;
 }
 
-Status Team::start(int* argc, char*** argv, uint64_t layout) {
+Status Communicator::start(int* argc, char*** argv, uint64_t layout) {
   int initialised = 0;
   if (MPI_Initialized(&initialised) != MPI_SUCCESS) return STOCKADE_ERROR_MPI;
   if (initialised == 0) {
@@ -118,23 +118,23 @@ Status Team::start(int* argc, char*** argv, uint64_t layout) {
   return open(MPI_COMM_WORLD, layout);
 }
 
-bool Team::leaves() {
+bool Communicator::leaves() {
   // Ranks of one machine have better ways than TCP.
-  if (communicator_ == MPI_COMM_NULL || local_ == MPI_COMM_NULL || local_size_ == size_) return false;
+  if (handle_ == MPI_COMM_NULL || local_ == MPI_COMM_NULL || local_size_ == size_) return false;
   Launcher launcher(std::getenv("PMI_FD"));
   const bool wishes = launcher.there() && may_never_finalise(library_text());
   int64_t all_wish = wishes ? 1 : 0;
   if (find_least(&all_wish, 1) != STOCKADE_OK || all_wish == 0) return false;
-  leave(launcher, communicator_);
+  leave(launcher, handle_);
   return true;
 }
 
-void Team::abort(int exit_status) {
-  MPI_Abort(communicator_, exit_status);
+void Communicator::abort(int exit_status) {
+  MPI_Abort(handle_, exit_status);
   std::_Exit(exit_status);
 }
 
-Status Team::shake_hands(uint64_t layout) {
+Status Communicator::shake_hands(uint64_t layout) {
   Greeting own{}, first{};
   std::strncpy(own.version, stockade_version(), sizeof own.version - 1);
   own.layout = layout;
@@ -144,7 +144,7 @@ Status Team::shake_hands(uint64_t layout) {
   return agree(same ? STOCKADE_OK : STOCKADE_ERROR_MISMATCH);
 }
 
-Status Team::find_neighbours() {
+Status Communicator::find_neighbours() {
   int rank = 0, size = 1;
   const Status status = call([&](MPI_Comm all) {
     const int code = MPI_Comm_split_type(all, MPI_COMM_TYPE_SHARED, as_rank(rank_), MPI_INFO_NULL, &local_);
@@ -159,16 +159,16 @@ Status Team::find_neighbours() {
   return STOCKADE_OK;
 }
 
-Status Team::agree(Status mine, uint32_t* rank) { return agree(mine, errno, rank); }
+Status Communicator::agree(Status mine, uint32_t* rank) { return agree(mine, errno, rank); }
 
-Status Team::agree(Status mine, int error, uint32_t* rank) {
+Status Communicator::agree(Status mine, int error, uint32_t* rank) {
   int64_t verdict = verdict_of(rank_, mine, error);
   if (const Status status = find_least(&verdict, 1); status != STOCKADE_OK) return status;
   if (rank != nullptr) *rank = verdict == all_is_well ? UINT32_MAX : static_cast<uint32_t>(verdict >> 32);
   return accept(verdict);
 }
 
-Status Team::agree_on(Status mine, uint64_t value) {
+Status Communicator::agree_on(Status mine, uint64_t value) {
   // A rank that has failed says nothing about the value: no number is above what it says.
   const auto word = static_cast<int64_t>(value);
   const bool counts = mine == STOCKADE_OK;
@@ -178,11 +178,11 @@ Status Team::agree_on(Status mine, uint64_t value) {
   return status == STOCKADE_OK && words[1] != ~words[2] ? STOCKADE_ERROR_MISMATCH : status;
 }
 
-Status Team::find_least(int64_t* words, int count) {
+Status Communicator::find_least(int64_t* words, int count) {
   return call([&](MPI_Comm all) { return MPI_Allreduce(MPI_IN_PLACE, words, count, MPI_INT64_T, MPI_MIN, all); });
 }
 
-Status Team::broadcast(void* bytes, uint64_t length, uint32_t root) {
+Status Communicator::broadcast(void* bytes, uint64_t length, uint32_t root) {
   auto* const begin = static_cast<uint8_t*>(bytes);
   for (uint64_t done = 0; done < length;) {
     const uint64_t part = std::min(length - done, longest_transfer);
@@ -194,12 +194,12 @@ Status Team::broadcast(void* bytes, uint64_t length, uint32_t root) {
   return STOCKADE_OK;
 }
 
-Status Team::gather(const void* bytes, uint64_t length, void* all_bytes) {
+Status Communicator::gather(const void* bytes, uint64_t length, void* all_bytes) {
   const int count = static_cast<int>(length);
   return call([&](MPI_Comm all) { return MPI_Allgather(bytes, count, MPI_BYTE, all_bytes, count, MPI_BYTE, all); });
 }
 
-Status Team::sum_before(uint64_t mine, uint64_t& before, uint64_t& total) {
+Status Communicator::sum_before(uint64_t mine, uint64_t& before, uint64_t& total) {
   before = 0;
   const Status status = call([&](MPI_Comm all) { return MPI_Exscan(&mine, &before, 1, MPI_UINT64_T, MPI_SUM, all); });
   // MPI leaves open what rank 0 gets.
@@ -209,13 +209,13 @@ Status Team::sum_before(uint64_t mine, uint64_t& before, uint64_t& total) {
   return broadcast(&total, sizeof total, size_ - 1);
 }
 
-Status Team::combine_xor(uint64_t* words, uint32_t count) {
+Status Communicator::combine_xor(uint64_t* words, uint32_t count) {
   return call([&](MPI_Comm all) {
     return MPI_Allreduce(MPI_IN_PLACE, words, static_cast<int>(count), MPI_UINT64_T, MPI_BXOR, all);
   });
 }
 
-Status Team::share_cores(uint32_t& cores) {
+Status Communicator::share_cores(uint32_t& cores) {
   uint64_t usable[core_words] = {};
   find_cores(usable);
   const uint64_t own = count_cores(usable);
@@ -228,76 +228,77 @@ Status Team::share_cores(uint32_t& cores) {
   return status;
 }
 
-uint8_t* Team::scratch(uint64_t size) {
+uint8_t* Communicator::scratch(uint64_t size) {
   if (scratch_.size() < size && !scratch_.allocate(size)) return nullptr;
   return scratch_.data();
 }
 
-Counter::~Counter() {
+SharedCounter::~SharedCounter() {
   if (window_ == MPI_WIN_NULL) return;
   MPI_Win_unlock_all(window_);
   MPI_Win_free(&window_);
 }
 
-Status Counter::open() {
-  const MPI_Aint bytes = team_.rank() == 0 ? sizeof *memory_ : 0;
-  const Status status = team_.call([&](MPI_Comm all) {
+Status SharedCounter::open() {
+  const MPI_Aint bytes = communicator_.rank() == 0 ? sizeof *memory_ : 0;
+  const Status status = communicator_.call([&](MPI_Comm all) {
     int code = MPI_Win_allocate(bytes, sizeof *memory_, MPI_INFO_NULL, all, &memory_, &window_);
     if (code == MPI_SUCCESS) code = MPI_Win_set_errhandler(window_, MPI_ERRORS_RETURN);
     if (code == MPI_SUCCESS) code = MPI_Win_lock_all(MPI_MODE_NOCHECK, window_);
-    if (code != MPI_SUCCESS || team_.rank() != 0) return code;
+    if (code != MPI_SUCCESS || communicator_.rank() != 0) return code;
     *memory_ = 0;
     return MPI_Win_sync(window_);
   });
   // Nobody asks before it is 0.
-  return team_.agree(status);
+  return communicator_.agree(status);
 }
 
-Status Counter::next(uint64_t& number) {
+Status SharedCounter::next(uint64_t& number) {
   const uint64_t one = 1;
-  return team_.call([&](MPI_Comm) {
+  return communicator_.call([&](MPI_Comm) {
     const int code = MPI_Fetch_and_op(&one, &number, MPI_UINT64_T, 0, 0, MPI_SUM, window_);
     return code == MPI_SUCCESS ? MPI_Win_flush(0, window_) : code;
   });
 }
 
-Status Messages::send(uint32_t to, const uint8_t* bytes, uint64_t length) {
+Status PendingMessages::send(uint32_t to, const uint8_t* bytes, uint64_t length) {
   MPI_Request request;
-  const Status status = team_.call([&](MPI_Comm all) {
+  const Status status = communicator_.call([&](MPI_Comm all) {
     return MPI_Isend(bytes, static_cast<int>(length), MPI_BYTE, as_rank(to), 0, all, &request);
   });
   if (status == STOCKADE_OK) requests_.push_back(request);
   return status;
 }
 
-Status Messages::receive(uint32_t from, uint8_t* bytes, uint64_t length) {
+Status PendingMessages::receive(uint32_t from, uint8_t* bytes, uint64_t length) {
   MPI_Request request;
-  const Status status = team_.call([&](MPI_Comm all) {
+  const Status status = communicator_.call([&](MPI_Comm all) {
     return MPI_Irecv(bytes, static_cast<int>(length), MPI_BYTE, as_rank(from), 0, all, &request);
   });
   if (status == STOCKADE_OK) requests_.push_back(request);
   return status;
 }
 
-Status Messages::wait() {
-  const Status status = team_.call(
+Status PendingMessages::wait() {
+  const Status status = communicator_.call(
       [&](MPI_Comm) { return MPI_Waitall(static_cast<int>(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE); });
   requests_.clear();
   return status;
 }
 
-Status make_team_engine(Team& team, const char* name, uint32_t threads, Engine& engine) {
+Status make_rank_engine(Communicator& communicator, const char* name, uint32_t threads, config::EngineChoice& engine) {
   uint32_t cores = 1;
-  if (const Status status = team.share_cores(cores); status != STOCKADE_OK) return status;
-  Status status = make_engine(name, threads, engine);
-  const bool asked = threads != 0 || environment().threads != 0;
-  if (status == STOCKADE_OK && !asked && engine.kind != Kind::serial) engine.threads = std::min(engine.threads, cores);
-  if (status == STOCKADE_OK && wants_gpus(engine.kind) && engine.devices == 0) {
+  if (const Status status = communicator.share_cores(cores); status != STOCKADE_OK) return status;
+  Status status = offload::make_engine(name, threads, engine);
+  const bool asked = threads != 0 || config::environment().threads != 0;
+  if (status == STOCKADE_OK && !asked && engine.kind != config::Kind::serial)
+    engine.threads = std::min(engine.threads, cores);
+  if (status == STOCKADE_OK && config::wants_gpus(engine.kind) && engine.devices == 0) {
     uint64_t usable = 0;
-    status = usable_devices(0, usable);
-    if (status == STOCKADE_OK) engine.devices = bit_in_turn(usable, team.local_rank());
+    status = engine::usable_devices(0, usable);
+    if (status == STOCKADE_OK) engine.devices = bit_in_turn(usable, communicator.local_rank());
   }
-  return team.agree(status);
+  return communicator.agree(status);
 }
 
 const char* mpi_library() {
@@ -312,4 +313,4 @@ const char* mpi_library() {
   return text;
 }
 
-}  // namespace stockade::engine
+}  // namespace stockade::mpi

@@ -1,14 +1,14 @@
+#include "parallel/parallel_for.h"
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <limits>
 
-#include "engine/engine.h"
-#include "engine/team.h"
-#include "engine/team_size.h"
+#include "parallel/team_size.h"
+#include "parallel/thread_pool.h"
 
-namespace stockade::engine {
-
+namespace stockade::parallel {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -164,12 +164,19 @@ class SharedWork {
 Outcome run_shared(uint32_t workers, uint64_t items, uint64_t grain, Body body, void* context) {
   SharedWork work(workers, items, grain, body, context);
   const Nanoseconds begun = now();
-  run_team(
+  run_on_pool(
       workers, [](void* shared, uint32_t worker) { static_cast<SharedWork*>(shared)->take_part(worker); }, &work);
   return {begun, now() - begun, work.alone()};
 }
 
-}  // namespace
+void run_serial(uint64_t items, uint64_t grain, Body body, void* context) {
+  grain = std::max<uint64_t>(grain, 1);
+  for (uint64_t begin = 0; begin < items;) {
+    const uint64_t end = begin + std::min(grain, items - begin);
+    body(context, begin, end, 0);
+    begin = end;
+  }
+}
 
 void run_threads(const Plan& plan, uint64_t items, uint64_t grain, Body body, void* context) {
   grain = std::max<uint64_t>(grain, 1);
@@ -187,6 +194,15 @@ void run_threads(const Plan& plan, uint64_t items, uint64_t grain, Body body, vo
   if (optional && !plan.lesson.on_trial) judge(plan, outcome);
 }
 
+}  // namespace
+
+void parallel_for(const Plan& plan, uint64_t items, uint64_t grain, Body body, void* context) {
+  if (plan.kind == config::Kind::serial || plan.workers <= 1) {
+    return run_alone(plan, [&] { run_serial(items, grain, body, context); });
+  }
+  run_threads(plan, items, grain, body, context);
+}
+
 void learn_alone(const Plan& plan, void (*work)(void* context), void* context) {
   const Nanoseconds begun = now();
   work(context);
@@ -195,4 +211,4 @@ void learn_alone(const Plan& plan, void (*work)(void* context), void* context) {
   note_alone(plan, ended - begun);
 }
 
-}  // namespace stockade::engine
+}  // namespace stockade::parallel

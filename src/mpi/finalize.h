@@ -1,4 +1,4 @@
-// The end of MPI where MPI_Finalize may never return. Compiled once for each MPI library, as engine/mpi.h.
+// The end of MPI where MPI_Finalize may never return. Compiled once for each MPI library, as all of this folder.
 #pragma once
 
 #include <mpi.h>
@@ -8,7 +8,7 @@
 
 #include "base/status.h"
 
-namespace stockade::engine {
+namespace stockade::mpi {
 
 // Whether the MPI library that calls itself `library` (MPI_Get_library_version, all of it) may wait forever in
 // MPI_Finalize, and can be left without: MPICH before 4.2 with UCX. There each rank asks the ranks that it has written to
@@ -51,4 +51,4 @@ void leave(Launcher& launcher, MPI_Comm communicator);
 // Whether that has been done; MPI must not be called then.
 bool has_left();
 
-}  // namespace stockade::engine
+}  // namespace stockade::mpi

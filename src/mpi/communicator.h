@@ -1,5 +1,5 @@
-// A team: the processes of a communicator, as work that many of them do together sees it. The only place that speaks
-// MPI, with engine/mpi_message.cpp and engine/mpi_leave.cpp. Everything here is compiled once for each MPI library.
+// The ranks of an MPI communicator, and what they do together. Only this folder calls MPI; everything here is compiled once
+// for each MPI library.
 #pragma once
 
 #include <mpi.h>
@@ -9,24 +9,25 @@
 
 #include "base/secret.h"
 #include "base/status.h"
-#include "engine/engine.h"
+#include "config/environment.h"
+#include "parallel/plan.h"
 
-namespace stockade::engine {
+namespace stockade::mpi {
 
 // Used by one thread at a time. Functions that are called collective are called by all ranks, in one order; what they
 // return is the same everywhere, but for MPI, which stands for an error of the MPI library.
-class Team {
+class Communicator {
  public:
-  Team() = default;
-  Team(const Team&) = delete;
-  Team& operator=(const Team&) = delete;
+  Communicator() = default;
+  Communicator(const Communicator&) = delete;
+  Communicator& operator=(const Communicator&) = delete;
   // Collective.
-  ~Team();
+  ~Communicator();
 
   // Duplicates the communicator. `layout` stands for the structures that ranks are going to send to each other, and
   // must be the same on all. Collective. ARGUMENT, STATE, MISMATCH, MPI.
   Status open(MPI_Comm communicator, uint64_t layout);
-  // Initialises MPI unless that is done, and opens MPI_COMM_WORLD. MPI is finalised with the team if it was initialised
+  // Initialises MPI unless that is done, and opens MPI_COMM_WORLD. MPI is finalised with the communicator if it was initialised
   // here.
   Status start(int* argc, char*** argv, uint64_t layout);
   [[noreturn]] void abort(int exit_status);
@@ -64,7 +65,7 @@ class Team {
   template <typename Body>
   Status call(Body&& body) {
     const double begin = MPI_Wtime();
-    const int code = body(communicator_);
+    const int code = body(handle_);
     seconds_ += MPI_Wtime() - begin;
     return code == MPI_SUCCESS ? STOCKADE_OK : STOCKADE_ERROR_MPI;
   }
@@ -76,7 +77,7 @@ class Team {
   // Ends MPI without MPI_Finalize where that may never return. Collective.
   bool leaves();
 
-  MPI_Comm communicator_ = MPI_COMM_NULL, local_ = MPI_COMM_NULL;
+  MPI_Comm handle_ = MPI_COMM_NULL, local_ = MPI_COMM_NULL;
   uint32_t rank_ = 0, size_ = 1, local_rank_ = 0, local_size_ = 1;
   double seconds_ = 0;
   SecretBuffer scratch_;
@@ -95,47 +96,47 @@ constexpr Share share_of(uint64_t items, uint32_t index, uint32_t count) {
 
 // A number in the memory of rank 0 that any rank reads and adds to. That one takes no part in it, but over networks
 // that cannot reach into memory the others wait until it does something else with MPI.
-class Counter {
+class SharedCounter {
  public:
-  explicit Counter(Team& team) : team_(team) {}
-  Counter(const Counter&) = delete;
-  Counter& operator=(const Counter&) = delete;
+  explicit SharedCounter(Communicator& communicator) : communicator_(communicator) {}
+  SharedCounter(const SharedCounter&) = delete;
+  SharedCounter& operator=(const SharedCounter&) = delete;
   // Collective.
-  ~Counter();
+  ~SharedCounter();
   // Collective. MPI.
   Status open();
   // Not collective. MPI.
   Status next(uint64_t& number);
 
  private:
-  Team& team_;
+  Communicator& communicator_;
   uint64_t* memory_ = nullptr;
   MPI_Win window_ = MPI_WIN_NULL;
 };
 
-// Messages between two ranks each, all on their way at the same time. Buffers stay until wait() has returned.
-class Messages {
+// PendingMessages between two ranks each, all on their way at the same time. Buffers stay until wait() has returned.
+class PendingMessages {
  public:
-  explicit Messages(Team& team) : team_(team) {}
-  Messages(const Messages&) = delete;
-  Messages& operator=(const Messages&) = delete;
+  explicit PendingMessages(Communicator& communicator) : communicator_(communicator) {}
+  PendingMessages(const PendingMessages&) = delete;
+  PendingMessages& operator=(const PendingMessages&) = delete;
 
   // Makes room for so many messages; throws std::bad_alloc.
   void reserve(uint64_t count) { requests_.reserve(count); }
-  // At most 2^30 bytes. Messages from one rank to another arrive in the order in which they were sent. MPI.
+  // At most 2^30 bytes. PendingMessages from one rank to another arrive in the order in which they were sent. MPI.
   Status send(uint32_t to, const uint8_t* bytes, uint64_t length);
   Status receive(uint32_t from, uint8_t* bytes, uint64_t length);
   Status wait();
 
  private:
-  Team& team_;
+  Communicator& communicator_;
   std::vector<MPI_Request> requests_;
 };
 
 // An engine for this rank: as make_engine, but for cores and GPUs that the ranks of a machine share. Collective.
-Status make_team_engine(Team& team, const char* name, uint32_t threads, Engine& engine);
+Status make_rank_engine(Communicator& communicator, const char* name, uint32_t threads, config::EngineChoice& engine);
 
 // The MPI library in its own words: one line.
 const char* mpi_library();
 
-}  // namespace stockade::engine
+}  // namespace stockade::mpi

@@ -1,4 +1,4 @@
-#include "engine/team.h"
+#include "parallel/thread_pool.h"
 
 #include <sched.h>
 #include <unistd.h>
@@ -11,9 +11,9 @@
 
 #include "base/forks.h"
 #include "cpu/machine.h"
-#include "engine/no_signals.h"
+#include "parallel/no_signals.h"
 
-namespace stockade::engine {
+namespace stockade::parallel {
 
 namespace {
 
@@ -59,7 +59,7 @@ constinit thread_local bool in_team = false;
 
 class Job {
  public:
-  Job(TeamWork work, void* context) : work_(work), context_(context) {}
+  Job(PoolWork work, void* context) : work_(work), context_(context) {}
 
   // Up to `count` members that are free; the number of those that it has then.
   uint32_t claim(uint32_t count);
@@ -74,7 +74,7 @@ class Job {
  private:
   void wake_some();
 
-  const TeamWork work_;
+  const PoolWork work_;
   void* const context_;
   uint32_t claimed_ = 0;
   // To wake a thread takes microseconds, so one that has been woken wakes others.
@@ -91,7 +91,7 @@ void wake(Member& member) {
 void wait_for_job(Member& member) {
   constexpr uint32_t between_looks_at_clock = 64;
   // More of them than cores would only be in each other's way.
-  const int64_t patience = &member - members + 1 < cpu::machine().cores ? team_patience : team_patience / 100;
+  const int64_t patience = &member - members + 1 < cpu::machine().cores ? pool_patience : pool_patience / 100;
   int64_t begun = 0;
   for (uint32_t i = 1; member.state.load(std::memory_order_acquire) != Member::posted; ++i) {
     relax();
@@ -257,13 +257,13 @@ void Job::finish() {
 
 }  // namespace
 
-bool can_have_team() noexcept {
+bool can_use_pool() noexcept {
   const uint64_t process = team_process.load(std::memory_order_relaxed);
   return !in_team && (process == 0 || process == process_number());
 }
 
-void run_team(uint32_t workers, TeamWork work, void* context) noexcept {
-  if (workers <= 1 || !can_have_team()) return work(context, 0);
+void run_on_pool(uint32_t workers, PoolWork work, void* context) noexcept {
+  if (workers <= 1 || !can_use_pool()) return work(context, 0);
   team_process.store(process_number(), std::memory_order_relaxed);
   Job job(work, context);
   const uint32_t wanted = std::min(workers - 1, most_members);
@@ -276,7 +276,7 @@ void run_team(uint32_t workers, TeamWork work, void* context) noexcept {
   work(context, 0);
   in_team = false;
   // `work` may have called somebody who forked, and in the child nobody else is at work.
-  if (can_have_team()) job.finish();
+  if (can_use_pool()) job.finish();
 }
 
-}  // namespace stockade::engine
+}  // namespace stockade::parallel
