@@ -6,10 +6,11 @@
 #include <algorithm>
 #include <fstream>
 
-#include "engine/cuda.h"
+#include "capi/handles.h"
+#include "cipher/key.h"
 #include "config/environment.h"
-#include "engine/handles.h"
 #include "gpu_questions.h"
+#include "offload/backend.h"
 
 namespace stockade::bench {
 namespace {
@@ -36,7 +37,7 @@ std::string driver_version() {
 
 GpuDevice look_at(uint32_t number, GpuMachine& machine) {
   gpu::DeviceFacts facts;
-  check(engine::backend().runtime->facts(number, facts), "a GPU's description");
+  check(offload::backend().runtime->facts(number, facts), "a GPU's description");
   machine.driver_cuda = version_text(facts.driver_version);
   machine.cuda = version_text(facts.runtime_version);
   return {number, facts.name, facts.bus, facts.capability, facts.multiprocessors, facts.memory, 1e3 * facts.clock_khz};
@@ -45,13 +46,13 @@ GpuDevice look_at(uint32_t number, GpuMachine& machine) {
 }  // namespace
 
 GpuMachine look_at_gpus(const std::vector<uint32_t>& numbers) {
-  gpu::Runtime& runtime = *engine::backend().runtime;
+  gpu::Runtime& runtime = *offload::backend().runtime;
   uint32_t count = 0;
   const Status status = runtime.count(count);
   if (status == STOCKADE_ERROR_UNAVAILABLE) throw NoGpu(runtime.absence());
   check(status, "counting GPUs");
   uint64_t usable = 0;
-  if (engine::usable_devices(0, usable) != STOCKADE_OK) throw NoGpu("none has compute capability 7.5 or newer");
+  if (offload::usable_devices(0, usable) != STOCKADE_OK) throw NoGpu("none has compute capability 7.5 or newer");
   uint64_t wanted = mask_of(numbers);
   if (wanted == 0) wanted = config::environment().devices;
   if (wanted == 0) wanted = usable;
@@ -128,12 +129,12 @@ std::string devices_text(const std::vector<uint32_t>& devices) {
 
 void run_gpu(const GpuSettings& settings, const std::function<void(const std::string&)>& on_point,
              const std::function<void(const GpuTable&)>& on_table) {
-  engine::Backend backend = engine::backend();
-  for (engine::Ring* const ring : {&backend.pinned, &backend.staged}) {
-    if (settings.lanes != 0) ring->lanes = settings.lanes;
+  offload::Backend backend = offload::backend();
+  for (offload::SlotShape* const ring : {&backend.pinned, &backend.staged}) {
+    if (settings.lanes != 0) ring->slots = settings.lanes;
     if (settings.run_bytes != 0) ring->run_bytes = settings.run_bytes;
   }
-  const engine::ScopedBackend scoped(backend);
+  const offload::ScopedBackend scoped(backend);
   const auto asked = [&settings](const char* question) {
     return std::find(settings.questions.begin(), settings.questions.end(), question) != settings.questions.end();
   };

@@ -30,7 +30,7 @@ struct GpuSettings {
   double warm_seconds = 0.05, sample_seconds = 0.02;
   uint32_t sample_calls = 64;  // device: at the most, in a sample of short messages
   uint32_t threads = 1;        // of the CPU
-  // host, stages and several: buffers of a GPU in flight, and the bytes of one (engine::Backend); 0 for what is built in.
+  // host, stages and several: buffers of a GPU in flight, and the bytes of one (Backend); 0 for what is built in.
   uint32_t lanes = 0;
   uint64_t run_bytes = 0;
   std::string folder;  // stages: for the files, which the caller removes

@@ -4,8 +4,8 @@
 #include <cstring>
 #include <vector>
 
-#include "engine/cuda.h"
 #include "gpu_questions.h"
+#include "offload/backend.h"
 
 namespace stockade::bench {
 namespace {
@@ -18,7 +18,7 @@ uint64_t chunk_count(uint64_t bytes) { return bytes / STOCKADE_CHUNK_BYTES + 1; 
 
 }  // namespace
 
-Card::Card(uint32_t device, uint64_t bytes) : runtime_(*engine::backend().runtime), device_(device) {
+Card::Card(uint32_t device, uint64_t bytes) : runtime_(*offload::backend().runtime), device_(device) {
   const uint64_t place = bytes + chunk_count(bytes) * tag_bytes;
   check(runtime_.facts(device, facts_), "a GPU's description");
   check(stream_.make(runtime_, device), "a stream");
@@ -82,7 +82,7 @@ double Card::end() {
 
 uint64_t size_that_fits(uint32_t device, uint64_t wanted) {
   uint64_t free = 0;
-  check(engine::backend().runtime->free_memory(device, free), "a GPU's free memory");
+  check(offload::backend().runtime->free_memory(device, free), "a GPU's free memory");
   const uint64_t most = std::min(free / 3, host_memory() / 4);
   while (wanted > most && wanted > 1) wanted /= 2;
   return wanted;

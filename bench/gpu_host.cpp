@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/secret.h"
-#include "engine/cuda.h"
 #include "gpu_questions.h"
+#include "offload/backend.h"
 
 namespace stockade::bench {
 namespace {
@@ -23,7 +23,7 @@ struct Place {
 // Memory that GPUs copy from and to by themselves, with the input in it.
 struct PinnedPlace {
   PinnedPlace(HostData& data, uint64_t bytes) {
-    gpu::Runtime& runtime = *engine::backend().runtime;
+    gpu::Runtime& runtime = *offload::backend().runtime;
     check(in.allocate(runtime, bytes), "pinned memory");
     check(out.allocate(runtime, bytes), "pinned memory");
     std::memcpy(in.data(), data.plain.data(), bytes);

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "engine/cuda.h"
 #include "gpu_questions.h"
 #include "gpu_task.h"
+#include "offload/backend.h"
 
 namespace stockade::bench {
 namespace {
@@ -67,7 +67,7 @@ void compare_devices(const GpuSettings& settings, const AesCipher& cipher, std::
 
 void compare_host(const GpuSettings& settings, const AesCipher& cipher, HostData& host, uint64_t size,
                   const OnGpuPoint& on_point, GpuTable& table) {
-  gpu::Runtime& runtime = *engine::backend().runtime;
+  gpu::Runtime& runtime = *offload::backend().runtime;
   gpu::PinnedBuffer in, out;
   check(in.allocate(runtime, size), "pinned memory");
   check(out.allocate(runtime, size), "pinned memory");

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "engine/cuda.h"
 #include "gpu_card.h"
 #include "gpu_questions.h"
+#include "offload/backend.h"
 #include "stage_file.h"
 
 namespace stockade::bench {
@@ -36,7 +36,7 @@ class StageRun {
         key_(make_cipher_key(stage_cipher, host.key)),
         engine_(make_gpu_engine("cuda", settings.threads, {device_})),
         card_(device_, size) {
-    check(pinned_.allocate(*engine::backend().runtime, size), "pinned memory");
+    check(pinned_.allocate(*offload::backend().runtime, size), "pinned memory");
     uint64_t workspace = 0;
     check(stockade_device_workspace(key_.get(), STOCKADE_ENCRYPT, device_, size, 0, &workspace), "a workspace");
     queue_ = card_.queue(workspace);

@@ -5,8 +5,9 @@
 #include <vector>
 
 #include "aes/aes_bitslice_launch.h"
-#include "engine/cuda.h"
-#include "engine/handles.h"
+#include "capi/handles.h"
+#include "offload/backend.h"
+#include "offload/device_key.h"
 
 namespace stockade::bench {
 namespace {
@@ -167,26 +168,26 @@ stockade_status GpuTask::launch_gcm() {
 }
 
 stockade_status GpuTask::launch_chunks() {
-  const engine::LaneKey* const keys = key_->lane_key();
+  const offload::DeviceKey* const keys = key_->device_key();
   if (keys == nullptr) return STOCKADE_ERROR_MEMORY;
-  const gpu::OnDevice here(*engine::backend().runtime, card_.device());
+  const gpu::OnDevice here(*offload::backend().runtime, card_.device());
   if (here.status() != STOCKADE_OK) return here.status();
   const gpu::Queue queue = card_.launch_queue();
   const uint64_t count = chunk_count();
   gcm::GpuChunks chunks = {
       in_, out_, 0, count, static_cast<uint32_t>(size_ - (count - 1) * chunk_bytes), {}, card_.verdicts()};
   std::copy_n(host_.iv, nonce_bytes, chunks.base_nonce);
-  const auto call = encrypts() ? engine::backend().gcm->seal_chunks : engine::backend().gcm->open_chunks;
+  const auto call = encrypts() ? offload::backend().gcm->seal_chunks : offload::backend().gcm->open_chunks;
   return call(queue, gcm::default_shapes(operation_.cipher.bits / 8, queue.capability), keys->gcm_key, chunks);
 }
 
 stockade_status GpuTask::launch_bitsliced() {
-  const engine::LaneKey* const keys = key_->lane_key();
+  const offload::DeviceKey* const keys = key_->device_key();
   if (keys == nullptr) return STOCKADE_ERROR_MEMORY;
-  const gpu::OnDevice here(*engine::backend().runtime, card_.device());
+  const gpu::OnDevice here(*offload::backend().runtime, card_.device());
   if (here.status() != STOCKADE_OK) return here.status();
-  return engine::backend().aes->ctr_bitsliced(card_.launch_queue(), aes::ctr_bitsliced_shape, keys->encrypt, host_.iv,
-                                              aes::CounterWidth::bits128, in_, out_, size_, nullptr);
+  return offload::backend().aes->ctr_bitsliced(card_.launch_queue(), aes::ctr_bitsliced_shape, keys->encrypt, host_.iv,
+                                               aes::CounterWidth::bits128, in_, out_, size_, nullptr);
 }
 
 }  // namespace stockade::bench

@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "engine/cuda.h"
 #include "gpu/runtime_emulated.h"
 #include "gpu_card.h"
 #include "gpu_questions.h"
+#include "offload/backend.h"
 
 namespace stockade::bench {
 namespace {
@@ -44,20 +44,20 @@ class GpuBench : public testing::Test {
     settings_.folder = folder_.path();
   }
 
-  engine::Backend backend(const aes::GpuKernels& aes, const gcm::GpuKernels& gcm = gcm::gpu_kernels_emulated) {
-    engine::Backend made{&runtime_, &aes, &gcm};
+  offload::Backend backend(const aes::GpuKernels& aes, const gcm::GpuKernels& gcm = gcm::gpu_kernels_emulated) {
+    offload::Backend made{&runtime_, &aes, &gcm};
     made.pinned = made.staged = {2, 64 * kib};
     made.hybrid_stages = true;
     made.least_run = 16 * kib;
-    made.lane_bytes = 16 * kib;
+    made.slot_bytes = 16 * kib;
     made.hybrid_from = 16 * kib;
     return made;
   }
 
-  std::vector<GpuTable> run(const engine::Backend& backend) {
+  std::vector<GpuTable> run(const offload::Backend& backend) {
     std::vector<GpuTable> tables;
     points_ = 0;
-    const engine::ScopedBackend scope(backend);
+    const offload::ScopedBackend scope(backend);
     run_gpu(
         settings_, [this](const std::string&) { ++points_; }, [&](const GpuTable& t) { tables.push_back(t); });
     return tables;
@@ -244,8 +244,8 @@ TEST_F(GpuBench, a_wrong_byte_ends_the_run) {
 
 // What is too long to be read back is compared in windows, the first and the last bytes among them.
 TEST_F(GpuBench, long_outputs_are_compared_from_end_to_end) {
-  const engine::Backend made = backend(aes::gpu_kernels_emulated);
-  const engine::ScopedBackend scope(made);
+  const offload::Backend made = backend(aes::gpu_kernels_emulated);
+  const offload::ScopedBackend scope(made);
   const uint64_t bytes = (uint64_t{20} << 20) + 12345;
   Buffer host(bytes);
   fill(host.data(), bytes, 7);
@@ -262,7 +262,7 @@ TEST_F(GpuBench, long_outputs_are_compared_from_end_to_end) {
 
 TEST_F(GpuBench, sizes_fit_the_memory) {
   gpu::EmulatedRuntime small({{100 * kib, 90, 2, 227 << 10}});
-  engine::Backend made = backend(aes::gpu_kernels_emulated);
+  offload::Backend made = backend(aes::gpu_kernels_emulated);
   made.runtime = &small;
   settings_.questions = {"device"};
   settings_.ciphers = {{"aes-128-ctr", STOCKADE_CTR, 128}};
@@ -274,9 +274,9 @@ TEST_F(GpuBench, sizes_fit_the_memory) {
 }
 
 TEST_F(GpuBench, names_the_devices_or_why_there_are_none) {
-  const engine::Backend made = backend(aes::gpu_kernels_emulated);
+  const offload::Backend made = backend(aes::gpu_kernels_emulated);
   {
-    const engine::ScopedBackend scope(made);
+    const offload::ScopedBackend scope(made);
     const GpuMachine all = look_at_gpus({});
     ASSERT_EQ(all.devices.size(), 2U);
     EXPECT_EQ(all.devices[1].number, 1U);
@@ -286,9 +286,9 @@ TEST_F(GpuBench, names_the_devices_or_why_there_are_none) {
   }
   gpu::EmulatedRuntime none({}), old({{kib, 70, 2, 48 << 10}});
   for (gpu::EmulatedRuntime* runtime : {&none, &old}) {
-    engine::Backend other = made;
+    offload::Backend other = made;
     other.runtime = runtime;
-    const engine::ScopedBackend scope(other);
+    const offload::ScopedBackend scope(other);
     EXPECT_THROW(look_at_gpus({}), NoGpu);
   }
 }

@@ -5,7 +5,8 @@
 #include "bench/gpu_task.h"
 #include "bench/mpi_work.h"
 #include "bench/turns.h"
-#include "engine/cuda.h"
+#include "config/environment.h"
+#include "offload/backend.h"
 
 namespace stockade::bench {
 namespace {
@@ -13,7 +14,7 @@ namespace {
 // The GPU of the rank: those of a machine in turn.
 uint32_t device_of(uint32_t local_rank) {
   uint64_t usable = 0;
-  if (engine::usable_devices(config::environment().devices, usable) != STOCKADE_OK || usable == 0) {
+  if (offload::usable_devices(config::environment().devices, usable) != STOCKADE_OK || usable == 0) {
     throw std::runtime_error("a rank has no GPU that can be used");
   }
   for (uint32_t left = local_rank % static_cast<uint32_t>(std::popcount(usable)); left > 0; --left)

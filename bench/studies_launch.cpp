@@ -4,11 +4,11 @@
 
 #include "aes.h"
 #include "aes/aes_launch.h"
-#include "engine/cuda.h"
-#include "engine/handles.h"
+#include "capi/handles.h"
 #include "gpu_card.h"
 #include "gpu_questions.h"
 #include "learned_choice.h"
+#include "offload/backend.h"
 #include "study_questions.h"
 
 namespace stockade::bench {
@@ -29,7 +29,7 @@ class LaunchSweep {
         cpu_(cpu),
         settings_(settings),
         key_(make_cipher_key(cipher, host.key)) {
-    if (key_->lane_key() == nullptr) throw std::bad_alloc();
+    if (key_->device_key() == nullptr) throw std::bad_alloc();
   }
 
   // The choices that are launched as asked. What a kernel would be given instead of others is among them already.
@@ -50,7 +50,7 @@ class LaunchSweep {
     check(stockade_encrypt(key_.get(), host_.iv, iv_bytes(cipher_), host_.plain.data(), size, host_.expected.data(),
                            cpu_),
           "a message on the CPU");
-    const gpu::OnDevice here(*engine::backend().runtime, card_.device());
+    const gpu::OnDevice here(*offload::backend().runtime, card_.device());
     check(here.status(), "a GPU");
     for (const uint32_t threads : choices) {
       card_.fill(card_.second(), noise, size);
@@ -66,7 +66,7 @@ class LaunchSweep {
   // For each choice the seconds of a message in each round.
   std::vector<std::vector<double>> measure(const std::vector<uint32_t>& choices, uint64_t size) {
     // Once, not at each launch: it would take as long as a launch does.
-    const gpu::OnDevice here(*engine::backend().runtime, card_.device());
+    const gpu::OnDevice here(*offload::backend().runtime, card_.device());
     check(here.status(), "a GPU");
     for (const double end = clock_seconds() + settings_.warm_seconds; clock_seconds() < end;) {
       launch(choices.back(), size);
@@ -101,8 +101,8 @@ class LaunchSweep {
 
   // The calling thread is on the device.
   void launch(uint32_t threads, uint64_t size) {
-    const aes::GpuKernels& kernels = *engine::backend().aes;
-    const aes::RoundKeys& keys = key_->lane_key()->encrypt;
+    const aes::GpuKernels& kernels = *offload::backend().aes;
+    const aes::RoundKeys& keys = key_->device_key()->encrypt;
     const gpu::Queue queue = card_.launch_queue();
     if (cipher_.mode == STOCKADE_CTR) {
       check(kernels.ctr(queue, shape(threads, size), keys, host_.iv, aes::CounterWidth::bits128, card_.first(),

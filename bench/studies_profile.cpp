@@ -6,9 +6,9 @@
 
 #include "aes.h"
 #include "base/bytes.h"
-#include "engine/cuda.h"
 #include "gpu_card.h"
 #include "gpu_questions.h"
+#include "offload/backend.h"
 #include "study_questions.h"
 
 namespace stockade::bench {
@@ -144,8 +144,8 @@ void ask_profile(const StudySettings& settings, const StudyListener& listener) {
   HostData host(largest);
   Card card(settings.gpus.devices[0].number, largest);
   gpu::PinnedBuffer in, out;
-  check(in.allocate(*engine::backend().runtime, largest), "pinned memory");
-  check(out.allocate(*engine::backend().runtime, largest), "pinned memory");
+  check(in.allocate(*offload::backend().runtime, largest), "pinned memory");
+  check(out.allocate(*offload::backend().runtime, largest), "pinned memory");
   std::memcpy(in.data(), host.plain.data(), largest);
   const Engine cpu = make_engine("auto", settings.threads);
   StudyTable with_copy;

@@ -6,9 +6,9 @@
 
 #include "aes.h"
 #include "bignum/integer.h"
-#include "engine/cuda.h"
 #include "gpu_card.h"
 #include "gpu_questions.h"
+#include "offload/backend.h"
 #include "study_questions.h"
 
 namespace stockade::bench {
@@ -44,7 +44,7 @@ class GpuNumbers {
  public:
   GpuNumbers(const StudySettings& settings, const Numbers& numbers, uint64_t count)
       : add_(settings.big_sums), card_(settings.gpus.devices[0].number, count * (2 * big_sum_bytes)) {
-    gpu::Runtime& runtime = *engine::backend().runtime;
+    gpu::Runtime& runtime = *offload::backend().runtime;
     check(pinned_.allocate(runtime, count * 2 * big_sum_bytes), "pinned memory");
     check(carries_.allocate(runtime, card_.device(), count * sizeof(uint32_t)), "GPU memory for carries");
     std::memcpy(pinned_.data(), Numbers::limbs(numbers.a), count * big_sum_bytes);
@@ -60,7 +60,7 @@ class GpuNumbers {
     card_.copy_out(out_.data(), card_.second(), count * big_sum_bytes);
   }
   void launch(uint64_t count) {
-    const gpu::OnDevice here(*engine::backend().runtime, card_.device());
+    const gpu::OnDevice here(*offload::backend().runtime, card_.device());
     check(here.status(), "a GPU");
     check(add_(card_.launch_queue(), reinterpret_cast<const uint64_t*>(a()), reinterpret_cast<const uint64_t*>(b()),
                reinterpret_cast<uint64_t*>(card_.second()), reinterpret_cast<uint32_t*>(carries_.data()), count),
@@ -69,7 +69,7 @@ class GpuNumbers {
   void wait() { card_.wait(); }
 
   void verify(const Numbers& numbers, uint64_t count) {
-    check(out_.allocate(*engine::backend().runtime, all_ * big_sum_bytes), "pinned memory");
+    check(out_.allocate(*offload::backend().runtime, all_ * big_sum_bytes), "pinned memory");
     std::memset(out_.data(), 0xEE, count * big_sum_bytes);
     whole(count);
     std::vector<uint32_t> carries(count);

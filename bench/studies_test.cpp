@@ -11,9 +11,10 @@
 
 #include "aes.h"
 #include "bench/big_sums_kernel.h"
-#include "engine/cuda.h"
 #include "gpu/emulator.h"
 #include "gpu/runtime_emulated.h"
+#include "offload/backend.h"
+#include "offload/transfer_slot.h"
 #include "study_questions.h"
 
 namespace stockade::bench {
@@ -59,18 +60,18 @@ class Studies : public testing::Test {
     made_ = {&runtime_, &aes::gpu_kernels_emulated, &gcm::gpu_kernels_emulated};
     made_.pinned = made_.staged = {2, 64 * kib};
     made_.least_run = 16 * kib;
-    made_.lane_bytes = 16 * kib;
+    made_.slot_bytes = 16 * kib;
   }
   ~Studies() override { std::filesystem::remove_all(folder_); }
 
   void with_gpu() {
-    const engine::ScopedBackend scope(made_);
+    const offload::ScopedBackend scope(made_);
     settings_.gpus = look_at_gpus({});
     settings_.no_gpu.clear();
   }
 
   void run(const std::string& study) {
-    const engine::ScopedBackend scope(made_);
+    const offload::ScopedBackend scope(made_);
     settings_.studies = {study};
     tables_.clear();
     gains_.clear();
@@ -94,7 +95,7 @@ class Studies : public testing::Test {
       }
     }
     EXPECT_TRUE(std::filesystem::is_empty(folder_));
-    engine::Lane::release_idle();
+    offload::TransferSlot::release_idle();
     EXPECT_EQ(runtime_.live(), 0U);
     EXPECT_EQ(runtime_.misuses(), 0U);
   }
@@ -118,7 +119,7 @@ class Studies : public testing::Test {
 
   std::string folder_;
   gpu::EmulatedRuntime runtime_{{{}}};
-  engine::Backend made_{};
+  offload::Backend made_{};
   StudySettings settings_;
   std::vector<StudyTable> tables_;
   std::vector<LaunchGain> gains_;

@@ -3,10 +3,10 @@
 #include <cstring>
 #include <optional>
 
-#include "engine/cuda.h"
-#include "engine/handles.h"
+#include "capi/handles.h"
 #include "gpu_questions.h"
 #include "gpu_task.h"
+#include "offload/backend.h"
 #include "tune/experience.h"
 #include "tune_work.h"
 
@@ -39,7 +39,7 @@ AesCipher cipher_of(Operation operation, uint32_t bits) {
 
 std::string name_of_gpu(uint32_t device) {
   gpu::DeviceFacts facts;
-  check(engine::backend().runtime->facts(device, facts), "a GPU's description");
+  check(offload::backend().runtime->facts(device, facts), "a GPU's description");
   return facts.name;
 }
 
@@ -143,7 +143,7 @@ class OnGpu : public TuneWork {
   uint32_t step(uint32_t threads) const { return settings_.full ? 32 : threads < 256 ? 64 : 128; }
   gpu::DeviceFacts facts() const {
     gpu::DeviceFacts facts;
-    check(engine::backend().runtime->facts(settings_.devices[0], facts), "a GPU's description");
+    check(offload::backend().runtime->facts(settings_.devices[0], facts), "a GPU's description");
     return facts;
   }
   static Choice choice_of(uint32_t threads, uint32_t blocks, uint32_t each) {
@@ -210,8 +210,8 @@ class FromHost : public TuneWork {
 
   void prepare(uint64_t) override {
     if (key_) return;
-    check(in_.allocate(*engine::backend().runtime, longest_), "pinned memory");
-    check(out_.allocate(*engine::backend().runtime, longest_), "pinned memory");
+    check(in_.allocate(*offload::backend().runtime, longest_), "pinned memory");
+    check(out_.allocate(*offload::backend().runtime, longest_), "pinned memory");
     fill(in_.data(), longest_, 7);
     if (!pinned()) {
       ordinary_in_.emplace(longest_);

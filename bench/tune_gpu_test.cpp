@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/cuda.h"
 #include "gpu/runtime_emulated.h"
+#include "offload/backend.h"
 #include "tune.h"
 #include "tune/experience.h"
 #include "tune_profile.h"
@@ -28,12 +28,12 @@ class TuningOfGpus : public testing::Test {
     backend_.pinned = backend_.staged = {2, 64 * kib};
     backend_.hybrid_stages = true;
     backend_.least_run = 16 * kib;
-    backend_.lane_bytes = 16 * kib;
+    backend_.slot_bytes = 16 * kib;
     backend_.hybrid_from = kib;
   }
 
   std::vector<TuneOutcome> tune() {
-    const engine::ScopedBackend scope(backend_);
+    const offload::ScopedBackend scope(backend_);
     std::vector<TuneOutcome> found;
     run_tune(
         settings_, {}, [](const TuneProgress&) {}, [&found](const TuneOutcome& outcome) { found.push_back(outcome); });
@@ -43,7 +43,7 @@ class TuningOfGpus : public testing::Test {
   TuneSettings settings_;
 
   gpu::EmulatedRuntime runtime_{{gpu::EmulatedDevice{}}};
-  engine::Backend backend_{&runtime_, &aes::gpu_kernels_emulated, &gcm::gpu_kernels_emulated};
+  offload::Backend backend_{&runtime_, &aes::gpu_kernels_emulated, &gcm::gpu_kernels_emulated};
 };
 
 // Points between those of the grid are measured wherever luck puts them, so each has to be one that every mode can do.
@@ -79,7 +79,7 @@ TEST_F(TuningOfGpus, measures_how_host_data_comes_to_them) {
 TEST_F(TuningOfGpus, is_checked) {
   settings_.operations = {tune::Operation::gpu_ctr};
   settings_.largest_on_gpu = 16 * kib;
-  const engine::ScopedBackend scope(backend_);
+  const offload::ScopedBackend scope(backend_);
   const tune::ScopedProfile none(nullptr);
   uint64_t points = 0;
   check_tune(

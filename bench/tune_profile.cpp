@@ -20,7 +20,7 @@
 
 #include "cpu/features.h"
 #include "cpu/machine.h"
-#include "engine/cuda.h"
+#include "offload/backend.h"
 #include "tune/experience.h"
 #include "tune/fingerprint.h"
 
@@ -119,7 +119,7 @@ ProfileHead head_of_this_machine(const std::string& gpu, bool of_a_class) {
 
 std::string gpu_name(uint32_t device) {
   gpu::DeviceFacts facts;
-  if (engine::backend().runtime->facts(device, facts) != STOCKADE_OK)
+  if (offload::backend().runtime->facts(device, facts) != STOCKADE_OK)
     throw std::runtime_error("a GPU cannot be described");
   return facts.name;
 }

@@ -12,9 +12,9 @@
 #include <string>
 
 #include "bignum/bignum_variants.h"
+#include "capi/handles.h"
+#include "cipher/chunk_span.h"
 #include "config/environment.h"
-#include "engine/handles.h"
-#include "format/chunks.h"
 #include "gpu_questions.h"
 #include "handles.h"
 #include "tune/experience.h"
@@ -225,21 +225,21 @@ class Chunks : public OfBytes {
     OfBytes::prepare(length);
     if (made_) return;
     const auto cipher = bits() == 128 ? STOCKADE_COBBLESTONE_128 : STOCKADE_COBBLESTONE_256;
-    const uint8_t salt[format::salt_bytes] = {1, 2, 3};
-    check(format::derive_payload_key(*key_, cipher, {room().key, format::input_key_bytes(cipher)}, {salt, sizeof salt},
-                                     {}),
+    const uint8_t salt[chunked::salt_bytes] = {1, 2, 3};
+    check(chunked::derive_payload_key(*key_, cipher, {room().key, chunked::input_key_bytes(cipher)},
+                                      {salt, sizeof salt}, {}),
           "a payload's key");
     made_ = true;
   }
 
  protected:
   void once(uint64_t length, const stockade_engine* engine) override {
-    const format::ChunkSpan span{0, room().in.data(), length, true, room().out.data()};
-    check(format::seal_span(engine->wish, *key_, span), "chunks");
+    const cipher::ChunkSpan span{0, room().in.data(), length, true, room().out.data()};
+    check(cipher::seal_span(engine->wish, *key_, span), "chunks");
   }
 
  private:
-  Secret<format::PayloadKey> key_;
+  Secret<chunked::PayloadKey> key_;
   bool made_ = false;
 };
 

@@ -9,8 +9,8 @@
 #include <cstring>
 #include <vector>
 
-#include "format/at_offset.h"
 #include "format/recipient_test.h"
+#include "io/descriptor.h"
 #include "slices/journal.h"
 
 namespace {

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "engine/files.h"
+#include "cipher/transform.h"
 #include "slices/terms.h"
 
 namespace {
@@ -24,7 +24,7 @@ void expect_sound(const Terms& terms) {
   require(slices >= 1 && slices <= max_slices && whole != 0);
   // The last one has what would be too little for one more.
   const uint64_t last = terms.bytes_in(slices - 1);
-  require(last <= whole + engine::file_reserve && (slices - 1) * whole + last == terms.length);
+  require(last <= whole + cipher::segment_reserve && (slices - 1) * whole + last == terms.length);
   require((slices == 1 || last > 0) && (slices == 1 || terms.bytes_in(0) == whole));
   require(terms.plain_length() <= terms.length && terms.file_length() >= terms.length);
   require(terms.beginning_length() <= max_header_bytes + preamble_bytes);

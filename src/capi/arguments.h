@@ -7,9 +7,9 @@
 
 #include "base/status.h"
 #include "base/without_throwing.h"
+#include "capi/handles.h"
 #include "config/environment.h"
 #include "offload/make_engine.h"
-#include "engine/handles.h"
 
 namespace stockade::capi {
 

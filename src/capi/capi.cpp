@@ -6,16 +6,19 @@
 #include "base/forks.h"
 #include "base/secret.h"
 #include "capi/arguments.h"
-#include "engine/cipher.h"
-#include "engine/cuda.h"
-#include "engine/handles.h"
-#include "engine/stream.h"
+#include "capi/handles.h"
+#include "cipher/key.h"
+#include "cipher/many.h"
+#include "cipher/message.h"
+#include "cipher/stream.h"
+#include "config/environment.h"
 #include "format/raw_file.h"
+#include "offload/backend.h"
 #include "offload/make_engine.h"
 #include "stockade/stockade.h"
 
 struct stockade_stream {
-  stockade::engine::Stream stream;
+  stockade::cipher::Stream stream;
   const uint64_t process = stockade::process_number();  // a child would encrypt other plaintext under the same IV
 };
 
@@ -23,7 +26,7 @@ namespace {
 
 using namespace stockade::capi;  // NOLINT(google-build-using-namespace): this folder's own
 using stockade::Status;
-using stockade::engine::CipherKey;
+using stockade::cipher::CipherKey;
 using stockade::config::EngineChoice;
 
 constexpr uint32_t most_devices = 64;
@@ -42,7 +45,7 @@ Status crypt(stockade_direction direction, const stockade_key* key, const void* 
     return STOCKADE_ERROR_NULL_POINTER;
   }
   return with(key, engine, [&](const CipherKey& cipher, const EngineChoice& who) {
-    return stockade::engine::crypt(cipher, direction, bytes(iv), iv_length, bytes(in), length, bytes(out), who);
+    return stockade::cipher::crypt(cipher, direction, bytes(iv), iv_length, bytes(in), length, bytes(out), who);
   });
 }
 
@@ -52,7 +55,7 @@ Status crypt_units(stockade_direction direction, const stockade_key* key, const 
     return STOCKADE_ERROR_NULL_POINTER;
   }
   return with(key, engine, [&](const CipherKey& cipher, const EngineChoice& who) {
-    return stockade::engine::crypt_units(cipher, direction, bytes(iv), iv_length, unit, bytes(in), length, bytes(out),
+    return stockade::cipher::crypt_units(cipher, direction, bytes(iv), iv_length, unit, bytes(in), length, bytes(out),
                                          who);
   });
 }
@@ -77,7 +80,7 @@ Status crypt_many(stockade_direction direction, stockade_message* messages, uint
   if (const Status status = resolve(handle, &engine); status != STOCKADE_OK) return status;
   for (uint64_t i = 0; i < count; ++i) messages[i].status = check_pointers(messages[i]);
   const Status thrown = guarded([&] {
-    stockade::engine::crypt_many(direction, messages, count, *engine);
+    stockade::cipher::crypt_many(direction, messages, count, *engine);
     return STOCKADE_OK;
   });
   if (thrown != STOCKADE_OK) return thrown;
@@ -110,7 +113,7 @@ stockade_status stockade_key_create(stockade_key** key, stockade_mode mode, cons
   auto* const made = new (std::nothrow) stockade_key;
   if (made == nullptr) return STOCKADE_ERROR_MEMORY;
   const Status status =
-      guarded([&] { return stockade::engine::make_key(made->cipher, mode, bytes(key_bytes), length, force); });
+      guarded([&] { return stockade::cipher::make_key(made->cipher, mode, bytes(key_bytes), length, force); });
   if (status == STOCKADE_OK) {
     *key = made;
   } else {
@@ -153,7 +156,7 @@ stockade_status stockade_engine_set_devices(stockade_engine* engine, const uint3
     if (devices[i] >= most_devices) return STOCKADE_ERROR_ARGUMENT;
     wanted |= uint64_t{1} << devices[i];
   }
-  const Status status = guarded([&] { return stockade::engine::usable_devices(wanted, usable); });
+  const Status status = guarded([&] { return stockade::offload::usable_devices(wanted, usable); });
   if (status == STOCKADE_OK) engine->wish.devices = wanted;
   return status;
 }
@@ -163,7 +166,7 @@ stockade_status stockade_explain(const stockade_key* key, stockade_direction dir
   if (key == nullptr || text == nullptr) return STOCKADE_ERROR_NULL_POINTER;
   if (!valid(direction) || size == 0) return STOCKADE_ERROR_ARGUMENT;
   return with(key, engine, [&](const CipherKey& cipher, const EngineChoice& who) {
-    const auto plan = stockade::engine::plan_message(cipher, direction, length, false, who);
+    const auto plan = stockade::cipher::plan_message(cipher, direction, length, false, who);
     char workers[16] = "";
     if (plan.workers > 1) std::snprintf(workers, sizeof workers, " x%u", plan.workers);
     const bool streaming = plan.stores == stockade::aes::Stores::streaming;
@@ -197,7 +200,7 @@ stockade_status stockade_encrypt_padded(const stockade_key* key, const void* iv,
     return STOCKADE_ERROR_NULL_POINTER;
   }
   return with(key, engine, [&](const CipherKey& cipher, const EngineChoice& who) {
-    return stockade::engine::encrypt_padded(cipher, bytes(iv), iv_length, bytes(in), length, bytes(out), out_size,
+    return stockade::cipher::encrypt_padded(cipher, bytes(iv), iv_length, bytes(in), length, bytes(out), out_size,
                                             out_length, who);
   });
 }
@@ -210,7 +213,7 @@ stockade_status stockade_decrypt_padded(const stockade_key* key, const void* iv,
     return STOCKADE_ERROR_NULL_POINTER;
   }
   return with(key, engine, [&](const CipherKey& cipher, const EngineChoice& who) {
-    return stockade::engine::decrypt_padded(cipher, bytes(iv), iv_length, bytes(in), length, bytes(out), out_size,
+    return stockade::cipher::decrypt_padded(cipher, bytes(iv), iv_length, bytes(in), length, bytes(out), out_size,
                                             out_length, who);
   });
 }
@@ -233,7 +236,7 @@ stockade_status stockade_seal(const stockade_key* key, const void* iv, uint64_t 
     return STOCKADE_ERROR_NULL_POINTER;
   }
   return with(key, engine, [&](const CipherKey& cipher, const EngineChoice& who) {
-    return stockade::engine::seal(cipher, bytes(iv), iv_length, bytes(aad), aad_length, bytes(in), length, bytes(out),
+    return stockade::cipher::seal(cipher, bytes(iv), iv_length, bytes(aad), aad_length, bytes(in), length, bytes(out),
                                   bytes(tag), tag_length, who);
   });
 }
@@ -246,7 +249,7 @@ stockade_status stockade_open(const stockade_key* key, const void* iv, uint64_t 
     return STOCKADE_ERROR_NULL_POINTER;
   }
   return with(key, engine, [&](const CipherKey& cipher, const EngineChoice& who) {
-    return stockade::engine::open(cipher, bytes(iv), iv_length, bytes(aad), aad_length, bytes(in), length, bytes(out),
+    return stockade::cipher::open(cipher, bytes(iv), iv_length, bytes(aad), aad_length, bytes(in), length, bytes(out),
                                   bytes(tag), tag_length, who);
   });
 }

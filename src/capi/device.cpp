@@ -1,17 +1,18 @@
 // stockade.h, data in a GPU's memory: the checks that every call begins with. Where memory lies is checked in engine/device.
-#include "engine/device.h"
+#include "cipher/device.h"
 
 #include "capi/arguments.h"
-#include "engine/handles.h"
+#include "cipher/key.h"
+#include "cipher/many.h"
 #include "stockade/stockade.h"
 
 namespace {
 
 using namespace stockade::capi;  // NOLINT(google-build-using-namespace): this folder's own
 using stockade::Status;
-using stockade::engine::DeviceKey;
-using stockade::engine::DeviceQueue;
-using stockade::engine::DeviceSealed;
+using stockade::cipher::DeviceQueue;
+using stockade::cipher::DeviceSealed;
+using stockade::cipher::KeyOnDevice;
 
 // Calls body(key, queue) with what the handles hold. NULL_POINTER, ARGUMENT, MEMORY.
 template <typename Body>
@@ -19,10 +20,10 @@ Status with(const stockade_key* key, const stockade_device_queue* queue, Body&& 
   if (key == nullptr || queue == nullptr) return STOCKADE_ERROR_NULL_POINTER;
   if (queue->struct_size != sizeof *queue) return STOCKADE_ERROR_ARGUMENT;
   if (missing(queue->workspace, queue->workspace_size)) return STOCKADE_ERROR_NULL_POINTER;
-  const stockade::engine::LaneKey* const lane_key = key->lane_key();
-  if (lane_key == nullptr) return STOCKADE_ERROR_MEMORY;
+  const stockade::offload::DeviceKey* const device_key = key->device_key();
+  if (device_key == nullptr) return STOCKADE_ERROR_MEMORY;
   return guarded([&] {
-    return body(DeviceKey{key->cipher, *lane_key},
+    return body(KeyOnDevice{key->cipher, *device_key},
                 DeviceQueue{queue->stream, bytes(queue->workspace), queue->workspace_size});
   });
 }
@@ -30,7 +31,7 @@ Status with(const stockade_key* key, const stockade_device_queue* queue, Body&& 
 Status crypt(stockade_direction direction, const stockade_key* key, const void* iv, uint64_t iv_length, const void* in,
              uint64_t length, void* out, const stockade_device_queue* queue) {
   if (missing(iv, iv_length) || missing(in, length) || missing(out, length)) return STOCKADE_ERROR_NULL_POINTER;
-  return with(key, queue, [&](const DeviceKey& keys, const DeviceQueue& where) {
+  return with(key, queue, [&](const KeyOnDevice& keys, const DeviceQueue& where) {
     return device_crypt(keys, direction, bytes(iv), iv_length, bytes(in), length, bytes(out), where);
   });
 }
@@ -38,7 +39,7 @@ Status crypt(stockade_direction direction, const stockade_key* key, const void* 
 Status crypt_units(stockade_direction direction, const stockade_key* key, const void* iv, uint64_t iv_length,
                    uint64_t unit, const void* in, uint64_t length, void* out, const stockade_device_queue* queue) {
   if (missing(iv, iv_length) || missing(in, length) || missing(out, length)) return STOCKADE_ERROR_NULL_POINTER;
-  return with(key, queue, [&](const DeviceKey& keys, const DeviceQueue& where) {
+  return with(key, queue, [&](const KeyOnDevice& keys, const DeviceQueue& where) {
     return device_crypt_units(keys, direction, bytes(iv), iv_length, unit, bytes(in), length, bytes(out), where);
   });
 }
@@ -75,7 +76,7 @@ Status crypt_many(stockade_direction direction, stockade_message* messages, uint
   if (direction == STOCKADE_DECRYPT && missing(verdicts, count)) return STOCKADE_ERROR_NULL_POINTER;
   if (const Status status = check_many(messages, count); status != STOCKADE_OK) return status;
   return guarded([&] {
-    return stockade::engine::device_crypt_many(
+    return stockade::cipher::device_crypt_many(
         direction, messages, count, verdicts, bytes(staging), staging_size,
         DeviceQueue{queue->stream, bytes(queue->workspace), queue->workspace_size});
   });
@@ -90,7 +91,7 @@ stockade_status stockade_device_workspace(const stockade_key* key, stockade_dire
   if (key == nullptr || size == nullptr) return STOCKADE_ERROR_NULL_POINTER;
   if (!valid(direction)) return STOCKADE_ERROR_ARGUMENT;
   return guarded(
-      [&] { return stockade::engine::device_workspace(key->cipher, direction, device, length, unit, size); });
+      [&] { return stockade::cipher::device_workspace(key->cipher, direction, device, length, unit, size); });
 }
 
 stockade_status stockade_device_encrypt(const stockade_key* key, const void* iv, uint64_t iv_length, const void* in,
@@ -122,7 +123,7 @@ stockade_status stockade_device_seal(const stockade_key* key, const void* iv, ui
                                 length,    bytes(out), bytes(tag), tag_length};
   if (incomplete(message)) return STOCKADE_ERROR_NULL_POINTER;
   return with(key, queue,
-              [&](const DeviceKey& keys, const DeviceQueue& where) { return device_seal(keys, message, where); });
+              [&](const KeyOnDevice& keys, const DeviceQueue& where) { return device_seal(keys, message, where); });
 }
 
 stockade_status stockade_device_open(const stockade_key* key, const void* iv, uint64_t iv_length, const void* aad,
@@ -132,12 +133,12 @@ stockade_status stockade_device_open(const stockade_key* key, const void* iv, ui
                                 bytes(in), length,    bytes(out), bytes(const_cast<void*>(tag)),
                                 tag_length};
   if (incomplete(message) || verdict == nullptr) return STOCKADE_ERROR_NULL_POINTER;
-  return with(key, queue, [&](const DeviceKey& keys, const DeviceQueue& where) {
+  return with(key, queue, [&](const KeyOnDevice& keys, const DeviceQueue& where) {
     return device_open(keys, message, verdict, where);
   });
 }
 
-uint64_t stockade_device_many_size(uint64_t count) { return stockade::engine::device_many_size(count); }
+uint64_t stockade_device_many_size(uint64_t count) { return stockade::cipher::device_many_size(count); }
 
 stockade_status stockade_device_seal_many(stockade_message* messages, uint64_t count, void* staging,
                                           uint64_t staging_size, const stockade_device_queue* queue) {

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "base/fault.h"
 #include "capi/arguments.h"
-#include "format/fault.h"
 #include "format/recipient.h"
 #include "format/sealed_file.h"
 
@@ -48,7 +48,7 @@ inline Status put_fault(stockade_fault* fault, const stockade_fault& found) {
 
 // With a fault that says no more than the status unless `found` is about it.
 inline Status put_fault(stockade_fault* fault, Status status, const stockade_fault& found) {
-  return put_fault(fault, found.status == status ? found : format::make_fault(status));
+  return put_fault(fault, found.status == status ? found : stockade::make_fault(status));
 }
 
 inline const format::Keyring* keyring_of(const stockade_keyring* handle) {

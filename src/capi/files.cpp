@@ -8,21 +8,23 @@
 #include <string_view>
 #include <vector>
 
+#include "base/fault.h"
 #include "base/random.h"
 #include "base/secret.h"
 #include "bignum/bignum_variants.h"
 #include "capi/arguments.h"
 #include "capi/file_arguments.h"
 #include "capi/rsa_reading.h"
+#include "chunked/payload.h"
 #include "format/armor.h"
-#include "format/cobblestone.h"
-#include "format/fault.h"
+#include "format/fault_text.h"
 #include "format/file_job.h"
 #include "format/file_stream.h"
 #include "format/header.h"
 #include "format/reader.h"
 #include "format/recipient.h"
 #include "format/rekey.h"
+#include "parallel/parallel_for.h"
 #include "rsa/key_files.h"
 #include "slices/resume.h"
 #include "stockade/stockade.h"
@@ -70,7 +72,7 @@ Status with_job(const stockade_format* given, stockade_file_job* caller_job, con
     // What the job has found out about it is more than a status.
     if (job->fault.status == status) return status;
   }
-  job->fault = format::make_fault(status);
+  job->fault = stockade::make_fault(status);
   return status;
 }
 
@@ -249,10 +251,10 @@ stockade_status stockade_file_fault(const stockade_file* file, stockade_fault* f
 stockade_status stockade_reader_create(stockade_reader** reader, stockade_read_at read, void* context,
                                        uint64_t file_length, const stockade_format* given,
                                        const stockade_engine* handle, stockade_fault* fault) {
-  if (reader == nullptr || read == nullptr) return put_fault(fault, format::make_fault(STOCKADE_ERROR_NULL_POINTER));
+  if (reader == nullptr || read == nullptr) return put_fault(fault, stockade::make_fault(STOCKADE_ERROR_NULL_POINTER));
   format::FileFormat wanted;
   const EngineChoice* engine = nullptr;
-  stockade_fault found = format::make_fault(STOCKADE_OK);
+  stockade_fault found = stockade::make_fault(STOCKADE_OK);
   Status status = read_format(given, wanted);
   if (status == STOCKADE_OK) status = resolve(handle, &engine);
   if (status == STOCKADE_OK) {
@@ -279,9 +281,9 @@ uint64_t stockade_reader_header_length(const stockade_reader* reader) {
 stockade_status stockade_reader_read_at(const stockade_reader* reader, uint64_t offset, void* out, uint64_t length,
                                         uint64_t* out_length, stockade_fault* fault) {
   if (reader == nullptr || out_length == nullptr || missing(out, length)) {
-    return put_fault(fault, format::make_fault(STOCKADE_ERROR_NULL_POINTER));
+    return put_fault(fault, stockade::make_fault(STOCKADE_ERROR_NULL_POINTER));
   }
-  stockade_fault found = format::make_fault(STOCKADE_OK);
+  stockade_fault found = stockade::make_fault(STOCKADE_OK);
   const Status status = guarded([&] {
     return reader->reader.read_at(offset, {bytes(out), length}, out_length, found);
   });
@@ -329,9 +331,9 @@ stockade_status stockade_file_verify_fd(int in_fd, const stockade_format* given,
 stockade_status stockade_header_parse(stockade_header** header, const void* data, uint64_t length,
                                       stockade_fault* fault) {
   if (header == nullptr || missing(data, length)) {
-    return put_fault(fault, format::make_fault(STOCKADE_ERROR_NULL_POINTER));
+    return put_fault(fault, stockade::make_fault(STOCKADE_ERROR_NULL_POINTER));
   }
-  stockade_fault found = format::make_fault(STOCKADE_OK);
+  stockade_fault found = stockade::make_fault(STOCKADE_OK);
   const Status status = guarded([&] {
     auto made = std::make_unique<stockade_header>();
     const Status parsed = format::parse_header({bytes(data), length}, made->header, &made->length, found);
@@ -361,15 +363,15 @@ stockade_status stockade_header_stanza(const stockade_header* header, uint32_t i
 
 stockade_status stockade_plaintext_length(uint64_t payload_length, uint64_t* length) {
   if (length == nullptr) return STOCKADE_ERROR_NULL_POINTER;
-  return format::plaintext_length(payload_length, length);
+  return stockade::chunked::plaintext_length(payload_length, length);
 }
 
 stockade_status stockade_armor_decode(const void* in, uint64_t length, int whole, void* out, uint64_t out_size,
                                       uint64_t* out_length, stockade_fault* fault) {
   if (out_length == nullptr || missing(in, length) || missing(out, out_size)) {
-    return put_fault(fault, format::make_fault(STOCKADE_ERROR_NULL_POINTER));
+    return put_fault(fault, stockade::make_fault(STOCKADE_ERROR_NULL_POINTER));
   }
-  stockade_fault found = format::make_fault(STOCKADE_OK);
+  stockade_fault found = stockade::make_fault(STOCKADE_OK);
   const Status status = guarded([&] {
     format::ArmorDecoder decoder;
     std::vector<uint8_t> decoded;
@@ -390,11 +392,11 @@ stockade_status stockade_header_rekey(const void* header, uint64_t length, const
                                       stockade_fault* fault) {
   if (identities == nullptr || out_length == nullptr || missing(header, length) || missing(out, out_size) ||
       missing(remove, remove_count)) {
-    return put_fault(fault, format::make_fault(STOCKADE_ERROR_NULL_POINTER));
+    return put_fault(fault, stockade::make_fault(STOCKADE_ERROR_NULL_POINTER));
   }
   // No header has so many recipients, and each is named once.
-  if (remove_count > format::max_stanzas) return put_fault(fault, format::make_fault(STOCKADE_ERROR_ARGUMENT));
-  stockade_fault found = format::make_fault(STOCKADE_OK);
+  if (remove_count > format::max_stanzas) return put_fault(fault, stockade::make_fault(STOCKADE_ERROR_ARGUMENT));
+  stockade_fault found = stockade::make_fault(STOCKADE_OK);
   const Status status = guarded([&] {
     format::Header old;
     uint64_t old_length = 0;
@@ -421,9 +423,9 @@ stockade_status stockade_header_remedy(const void* front, uint64_t front_length,
                                        const stockade_keyring* identities, uint32_t max_work_factor,
                                        stockade_remedy* remedy, stockade_fault* fault) {
   if (identities == nullptr || remedy == nullptr || missing(front, front_length) || missing(copy, copy_length)) {
-    return put_fault(fault, format::make_fault(STOCKADE_ERROR_NULL_POINTER));
+    return put_fault(fault, stockade::make_fault(STOCKADE_ERROR_NULL_POINTER));
   }
-  stockade_fault found = format::make_fault(STOCKADE_OK);
+  stockade_fault found = stockade::make_fault(STOCKADE_OK);
   const Status status = guarded([&] {
     return format::find_remedy({bytes(front), front_length}, {bytes(copy), copy_length}, identities->keyring,
                                max_work_factor, *remedy, found);

@@ -9,12 +9,12 @@
 #include "aes/aes_variants.h"
 #include "base/sanitizers.h"
 #include "bignum/bignum_variants.h"
+#include "config/environment.h"
 #include "cpu/features.h"
 #include "cpu/machine.h"
-#include "engine/cuda.h"
-#include "config/environment.h"
-#include "offload/make_engine.h"
 #include "gcm/gcm_variants.h"
+#include "offload/backend.h"
+#include "offload/make_engine.h"
 #include "stockade/stockade.h"
 #include "tune/experience.h"
 #include "tune/fingerprint.h"
@@ -25,7 +25,6 @@ using stockade::Status;
 namespace cpu = stockade::cpu;
 namespace config = stockade::config;
 namespace offload = stockade::offload;
-namespace engine = stockade::engine;
 
 struct StatusText {
   stockade_status status;
@@ -314,7 +313,7 @@ stockade_status stockade_engine_get(uint32_t index, const char** name, const cha
 
 stockade_status stockade_device_get(uint32_t index, stockade_device* device) {
   if (device == nullptr) return STOCKADE_ERROR_NULL_POINTER;
-  stockade::gpu::Runtime& runtime = *engine::backend().runtime;
+  stockade::gpu::Runtime& runtime = *offload::backend().runtime;
   uint32_t count = 0;
   if (const Status status = runtime.count(count); status != STOCKADE_OK) return status;
   if (index >= count) return STOCKADE_ERROR_ARGUMENT;
@@ -327,11 +326,11 @@ stockade_status stockade_device_get(uint32_t index, stockade_device* device) {
   device->capability = facts.capability;
   device->multiprocessors = facts.multiprocessors;
   device->memory = facts.memory;
-  device->usable = facts.capability >= engine::least_capability;
+  device->usable = facts.capability >= offload::least_capability;
   return STOCKADE_OK;
 }
 
-const char* stockade_device_absence(void) { return engine::backend().runtime->absence(); }
+const char* stockade_device_absence(void) { return offload::backend().runtime->absence(); }
 
 stockade_status stockade_experience_get(stockade_experience* experience) {
   if (experience == nullptr) return STOCKADE_ERROR_NULL_POINTER;

@@ -11,7 +11,8 @@
 #include "base/secret.h"
 #include "capi/arguments.h"
 #include "capi/file_arguments.h"
-#include "engine/handles.h"
+#include "capi/handles.h"
+#include "cipher/key.h"
 #include "mpi/communicator.h"
 #include "mpi/file.h"
 #include "mpi/message.h"
@@ -19,7 +20,6 @@
 
 namespace mpi = stockade::mpi;
 namespace config = stockade::config;
-namespace engine = stockade::engine;
 namespace format = stockade::format;
 
 struct stockade_mpi_team {
@@ -339,12 +339,12 @@ stockade_status stockade_mpi_root_open(stockade_mpi_team* team, uint32_t root, c
 stockade_status stockade_mpi_file_write(stockade_mpi_team* team, const char* path, const stockade_format* given,
                                         const void* buffer, uint64_t offset, uint64_t length,
                                         const stockade_engine* handle, stockade_fault* fault) {
-  if (team == nullptr) return put_fault(fault, format::make_fault(STOCKADE_ERROR_NULL_POINTER));
+  if (team == nullptr) return put_fault(fault, stockade::make_fault(STOCKADE_ERROR_NULL_POINTER));
   format::FileFormat read;
   EngineChoice engine{};
   Status status = refusal(team->team, path, given, read, handle, engine);
   if (status == STOCKADE_OK && missing(buffer, length)) status = STOCKADE_ERROR_NULL_POINTER;
-  stockade_fault found = format::make_fault(STOCKADE_OK);
+  stockade_fault found = stockade::make_fault(STOCKADE_OK);
   status = guarded([&] {
     return mpi::write_file(team->team, status, {path, &read, {bytes(buffer), length}, offset}, engine,
                            stockade::system_random(), found);
@@ -355,13 +355,13 @@ stockade_status stockade_mpi_file_write(stockade_mpi_team* team, const char* pat
 stockade_status stockade_mpi_file_read(stockade_mpi_team* team, const char* path, const stockade_format* given,
                                        void* buffer, uint64_t offset, uint64_t length, uint64_t* out_length,
                                        const stockade_engine* handle, stockade_fault* fault) {
-  if (team == nullptr) return put_fault(fault, format::make_fault(STOCKADE_ERROR_NULL_POINTER));
+  if (team == nullptr) return put_fault(fault, stockade::make_fault(STOCKADE_ERROR_NULL_POINTER));
   format::FileFormat read;
   EngineChoice engine{};
   Status status = refusal(team->team, path, given, read, handle, engine);
   if (status == STOCKADE_OK && (out_length == nullptr || missing(buffer, length))) status = STOCKADE_ERROR_NULL_POINTER;
   const bool has_buffer = status == STOCKADE_OK;
-  stockade_fault found = format::make_fault(STOCKADE_OK);
+  stockade_fault found = stockade::make_fault(STOCKADE_OK);
   uint64_t got = 0;
   status = guarded([&] {
     mpi::FileReader reader(team->team, engine);
@@ -376,13 +376,13 @@ stockade_status stockade_mpi_file_read(stockade_mpi_team* team, const char* path
 stockade_status stockade_mpi_reader_create(stockade_mpi_reader** reader, stockade_mpi_team* team, const char* path,
                                            const stockade_format* given, const stockade_engine* handle,
                                            stockade_fault* fault) {
-  if (team == nullptr) return put_fault(fault, format::make_fault(STOCKADE_ERROR_NULL_POINTER));
+  if (team == nullptr) return put_fault(fault, stockade::make_fault(STOCKADE_ERROR_NULL_POINTER));
   format::FileFormat read;
   EngineChoice engine{};
   const Status refused = refusal(team->team, path, given, read, handle, engine);
   std::unique_ptr<stockade_mpi_reader> made(new (std::nothrow)
                                                 stockade_mpi_reader{mpi::FileReader(team->team, engine)});
-  stockade_fault found = format::make_fault(STOCKADE_OK);
+  stockade_fault found = stockade::make_fault(STOCKADE_OK);
   const Status status = guarded([&] {
     Status opened = agree_on_handle(team->team, reader, made);
     if (opened == STOCKADE_OK) opened = made->reader.open(refused, path, &read, found);
@@ -400,9 +400,9 @@ uint64_t stockade_mpi_reader_length(const stockade_mpi_reader* reader) {
 
 stockade_status stockade_mpi_reader_read_at(stockade_mpi_reader* reader, uint64_t offset, void* buffer, uint64_t length,
                                             uint64_t* out_length, stockade_fault* fault) {
-  if (reader == nullptr) return put_fault(fault, format::make_fault(STOCKADE_ERROR_NULL_POINTER));
+  if (reader == nullptr) return put_fault(fault, stockade::make_fault(STOCKADE_ERROR_NULL_POINTER));
   const bool refused = out_length == nullptr || missing(buffer, length);
-  stockade_fault found = format::make_fault(STOCKADE_OK);
+  stockade_fault found = stockade::make_fault(STOCKADE_OK);
   uint64_t got = 0;
   const Status status = guarded([&] {
     return reader->reader.read_at(refused ? STOCKADE_ERROR_NULL_POINTER : STOCKADE_OK, offset, {bytes(buffer), length},

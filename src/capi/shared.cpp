@@ -4,10 +4,10 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "base/fault.h"
 #include "base/random.h"
 #include "capi/arguments.h"
 #include "capi/file_arguments.h"
-#include "format/fault.h"
 #include "slices/sliced_file.h"
 #include "stockade/stockade.h"
 
@@ -62,7 +62,7 @@ Status with_work(const stockade_shared_job* job, stockade_shared_work* caller_wo
     status = guarded([&] { return body(*work, *engine); });
     if (work->fault.status == status) return status;
   }
-  work->fault = format::make_fault(status);
+  work->fault = stockade::make_fault(status);
   return status;
 }
 
@@ -79,7 +79,7 @@ stockade_status stockade_shared_create(stockade_shared_job** job, int in_fd, int
   Status status = job == nullptr ? STOCKADE_ERROR_NULL_POINTER : read_format(given, read);
   if (status == STOCKADE_OK) status = read_options(options, wanted);
   if (status == STOCKADE_OK) status = resolve(handle, &engine);
-  stockade_fault found = format::make_fault(status);
+  stockade_fault found = stockade::make_fault(status);
   if (status == STOCKADE_OK) {
     status = with_new_job(job, [&](slices::SlicedFile& made) {
       return made.create(read, in_fd, out_fd, wanted, *engine, stockade::system_random(), found);
@@ -91,9 +91,9 @@ stockade_status stockade_shared_create(stockade_shared_job** job, int in_fd, int
 stockade_status stockade_shared_open_journal(stockade_shared_job** job, int journal_fd, const stockade_keyring* keyring,
                                              uint32_t max_work_factor, stockade_fault* fault) {
   if (job == nullptr || keyring == nullptr) {
-    return put_fault(fault, format::make_fault(STOCKADE_ERROR_NULL_POINTER));
+    return put_fault(fault, stockade::make_fault(STOCKADE_ERROR_NULL_POINTER));
   }
-  stockade_fault found = format::make_fault(STOCKADE_OK);
+  stockade_fault found = stockade::make_fault(STOCKADE_OK);
   const Status status = with_new_job(job, [&](slices::SlicedFile& made) {
     return made.open_journal(journal_fd, keyring->keyring, max_work_factor, found);
   });
@@ -121,8 +121,9 @@ stockade_status stockade_shared_info_get(const stockade_shared_job* job, stockad
 
 stockade_status stockade_shared_run(const stockade_shared_job* job, stockade_shared_work* work,
                                     const stockade_engine* handle) {
-  return with_work(job, work, handle,
-                   [&](stockade_shared_work& whole, const EngineChoice& engine) { return job->job.run(whole, engine); });
+  return with_work(job, work, handle, [&](stockade_shared_work& whole, const EngineChoice& engine) {
+    return job->job.run(whole, engine);
+  });
 }
 
 stockade_status stockade_shared_read_back(const stockade_shared_job* job, stockade_shared_work* work,
@@ -147,8 +148,8 @@ stockade_status stockade_shared_missing(const stockade_shared_job* job, int jour
 
 stockade_status stockade_shared_check(const stockade_shared_job* job, int out_fd, int journal_fd,
                                       stockade_fault* fault) {
-  if (job == nullptr) return put_fault(fault, format::make_fault(STOCKADE_ERROR_NULL_POINTER));
-  stockade_fault found = format::make_fault(STOCKADE_OK);
+  if (job == nullptr) return put_fault(fault, stockade::make_fault(STOCKADE_ERROR_NULL_POINTER));
+  stockade_fault found = stockade::make_fault(STOCKADE_OK);
   const Status status = guarded([&] { return job->job.check(out_fd, journal_fd, found); });
   return put_fault(fault, status, found);
 }
@@ -170,13 +171,13 @@ stockade_status stockade_shared_seal(const stockade_shared_job* job, uint64_t of
 
 stockade_status stockade_shared_unseal(const stockade_shared_job* job, uint64_t offset, const void* in, uint64_t length,
                                        void* out, const stockade_engine* handle, stockade_fault* fault) {
-  if (job == nullptr) return put_fault(fault, format::make_fault(STOCKADE_ERROR_NULL_POINTER));
+  if (job == nullptr) return put_fault(fault, stockade::make_fault(STOCKADE_ERROR_NULL_POINTER));
   const uint64_t sealed = job->job.sealed_length(offset, length);
   const EngineChoice* engine = nullptr;
   Status status = missing(in, sealed) || missing(out, length) ? STOCKADE_ERROR_NULL_POINTER : STOCKADE_OK;
   if (status == STOCKADE_OK && stockade::ranges_overlap(in, sealed, out, length)) status = STOCKADE_ERROR_OVERLAP;
   if (status == STOCKADE_OK) status = resolve(handle, &engine);
-  stockade_fault found = format::make_fault(status);
+  stockade_fault found = stockade::make_fault(status);
   if (status == STOCKADE_OK) {
     status = guarded([&] { return job->job.unseal(offset, bytes(in), {bytes(out), length}, *engine, found); });
   }

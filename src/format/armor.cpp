@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/without_throwing.h"
 #include "format/base64.h"
 
 namespace stockade::format {

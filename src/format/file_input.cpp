@@ -91,19 +91,19 @@ Status find_beginning(const FileFormat& format, FileInput& input, Beginning& beg
 Status check_end(const FileInput& input, const Beginning& beginning, stockade_fault& fault) {
   const uint64_t payload = input.length() - beginning.header_length;
   uint64_t plain;
-  Status status = plaintext_length(payload, &plain);
+  Status status = chunked::plaintext_length(payload, &plain);
   fault = fault_at(status, status == STOCKADE_ERROR_TRUNCATED ? input.length() : nowhere);
   if (status != STOCKADE_OK) return status;
-  const uint64_t chunk = chunk_count(payload) - 1;
-  const uint64_t bytes = payload - chunk_offset(chunk);
-  const uint64_t offset = beginning.header_length + chunk_offset(chunk);
-  Secret<uint8_t[sealed_chunk_bytes]> sealed;
+  const uint64_t chunk = chunked::chunk_count(payload) - 1;
+  const uint64_t bytes = payload - chunked::chunk_offset(chunk);
+  const uint64_t offset = beginning.header_length + chunked::chunk_offset(chunk);
+  Secret<uint8_t[chunked::sealed_chunk_bytes]> sealed;
   status = input.read_at(offset, *sealed, bytes);
   fault = make_fault(status);
-  if (status != STOCKADE_OK || check_chunk(*beginning.key, chunk, *sealed, bytes)) return status;
+  if (status != STOCKADE_OK || chunked::check_chunk(*beginning.key, chunk, *sealed, bytes)) return status;
   fault = fault_in_chunk(STOCKADE_ERROR_CHUNK, chunk, offset);
   fault.value = 1;
-  if (const uint64_t end = find_end(*beginning.key, chunk, *sealed, bytes)) {
+  if (const uint64_t end = chunked::find_end(*beginning.key, chunk, *sealed, bytes)) {
     fault = fault_at(STOCKADE_ERROR_TRAILING_DATA, offset + end);
   }
   return fault.status;

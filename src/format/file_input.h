@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "base/fault.h"
 #include "base/status.h"
-#include "format/fault.h"
 #include "format/sealed_file.h"
 
 namespace stockade::format {

@@ -9,10 +9,10 @@
 #include <optional>
 #include <vector>
 
-#include "format/at_offset.h"
+#include "cipher/payload_transform.h"
 #include "format/file_input.h"
 #include "format/file_stream.h"
-#include "format/payload_work.h"
+#include "io/transfer.h"
 
 namespace stockade::format {
 namespace {
@@ -27,24 +27,24 @@ Status report(stockade_file_job& job, Status status) {
 }
 
 // A file through a FileStream, in order: for armor.
-class StreamWork final : public engine::FileWork {
+class StreamTransform final : public cipher::Transform {
  public:
-  explicit StreamWork(FileStream& stream) : stream_(stream) {}
+  explicit StreamTransform(FileStream& stream) : stream_(stream) {}
   Status check(uint64_t) override { return STOCKADE_OK; }
-  engine::LaneUse lane_use() const override { return engine::LaneUse::inside; }
-  Status transform(engine::FileRun& run, const engine::Worker&) override {
+  cipher::GpuUse gpu_use() const override { return cipher::GpuUse::inside; }
+  Status apply(cipher::Segment& segment, const offload::Worker&) override {
     uint64_t last = 0;
-    const std::span<uint8_t> room(run.out, room_);
-    Status status = stream_.update({run.data, run.length}, room, &run.out_length);
-    if (status == STOCKADE_OK && run.last) status = stream_.finish(room.subspan(run.out_length), &last);
-    run.out_length += last;
+    const std::span<uint8_t> room(segment.out, room_);
+    Status status = stream_.update({segment.data, segment.length}, room, &segment.out_length);
+    if (status == STOCKADE_OK && segment.last) status = stream_.finish(room.subspan(segment.out_length), &last);
+    segment.out_length += last;
     return status;
   }
   Status finish(uint64_t, const uint8_t*, uint8_t*) override { return STOCKADE_OK; }
 
-  // Bytes of output that a run may need. The header waits in the stream until it is complete.
-  uint64_t room(uint64_t run_bytes) {
-    const uint64_t input = run_bytes + engine::file_reserve + 2 * sealed_chunk_bytes + max_header_bytes;
+  // Bytes of output that a segment may need. The header waits in the stream until it is complete.
+  uint64_t room(uint64_t segment_bytes) {
+    const uint64_t input = segment_bytes + cipher::segment_reserve + 2 * chunked::sealed_chunk_bytes + max_header_bytes;
     return room_ = stream_.bound(input) + stream_.bound(0);
   }
 
@@ -54,8 +54,8 @@ class StreamWork final : public engine::FileWork {
 };
 
 // What all jobs on descriptors have in common.
-engine::FileJob make_job(const stockade_file_job& job, int in_fd, int out_fd, const JobPace& pace) {
-  engine::FileJob made{};
+io::TransferOptions make_job(const stockade_file_job& job, int in_fd, int out_fd, const JobPace& pace) {
+  io::TransferOptions made{};
   made.in_fd = in_fd;
   made.out_fd = out_fd;
   made.progress = job.progress;
@@ -65,25 +65,26 @@ engine::FileJob make_job(const stockade_file_job& job, int in_fd, int out_fd, co
 }
 
 // `beginning` bytes of the input come before what the job reads.
-Status run(engine::FileJob& made, engine::FileWork& work, const config::EngineChoice& engine, uint64_t beginning,
+Status run(io::TransferOptions& made, cipher::Transform& work, const config::EngineChoice& engine, uint64_t beginning,
            stockade_file_job& job) {
-  const Status status = engine::run_file(made, work, engine);
-  job.in_length = made.in_length + beginning;
-  job.out_length = made.out_length;
+  io::TransferResult result{};
+  const Status status = io::run_transfer(made, work, engine, result);
+  job.in_length = result.in_length + beginning;
+  job.out_length = result.out_length;
   return status;
 }
 
 // Armor in either direction. `prefix` is what has been read of a stream.
-Status run_armored(const FileFormat& format, stockade_direction direction, engine::FileJob made, Bytes prefix,
+Status run_armored(const FileFormat& format, stockade_direction direction, io::TransferOptions made, Bytes prefix,
                    stockade_file_job& job, const config::EngineChoice& engine, RandomSource& random) {
-  // The chunks of a run; the pipeline overlaps them with reading and writing. What GPUs alone shall do, they do there too.
+  // The chunks of a segment; the pipeline overlaps them with reading and writing. What GPUs alone shall do, they do there too.
   const bool on_gpus = engine.kind == config::Kind::cuda;
   FileStream stream(format, direction, on_gpus ? engine : config::EngineChoice{config::Kind::serial, 1});
   Status status = stream.start(random);
   if (status != STOCKADE_OK) return report(job, status);
-  StreamWork work(stream);
-  made.run_bytes = run_chunks * chunk_bytes;
-  made.out_run_bytes = work.room(made.run_bytes);
+  StreamTransform work(stream);
+  made.segment_bytes = segment_chunks * chunked::chunk_bytes;
+  made.out_segment_bytes = work.room(made.segment_bytes);
   made.in_order = true;
   made.prefix = prefix.data();
   made.prefix_length = prefix.size();
@@ -92,7 +93,7 @@ Status run_armored(const FileFormat& format, stockade_direction direction, engin
   return explained && status != STOCKADE_OK ? report(job, stream.fault()) : report(job, status);
 }
 
-void skip_beginning(const FileInput& input, const Beginning& beginning, engine::FileJob& made) {
+void skip_beginning(const FileInput& input, const Beginning& beginning, io::TransferOptions& made) {
   if (input.regular()) {
     made.in_skip = beginning.length();
     return;
@@ -102,10 +103,10 @@ void skip_beginning(const FileInput& input, const Beginning& beginning, engine::
 }
 
 // The list of damages, to whoever wants it.
-Status report_damages(CheckWork& work, stockade_file_job& job) {
+Status report_damages(cipher::CheckTransform& work, stockade_file_job& job) {
   job.out_length = work.intact_bytes();
   if (job.damage == nullptr) return STOCKADE_OK;
-  for (const CheckWork::Damage& damage : work.damages()) {
+  for (const cipher::CheckTransform::Damage& damage : work.damages()) {
     if (job.damage(job.damage_context, damage.chunk, damage.count, damage.offset, damage.length) != 0) {
       return STOCKADE_ERROR_CANCELLED;
     }
@@ -113,36 +114,37 @@ Status report_damages(CheckWork& work, stockade_file_job& job) {
   return STOCKADE_OK;
 }
 
-Status conclude_verification(Status status, CheckWork& work, stockade_file_job& job) {
+Status conclude_verification(Status status, cipher::CheckTransform& work, stockade_file_job& job) {
   if (status == STOCKADE_OK) status = report_damages(work, job);
   const bool explained = work.fault().status != STOCKADE_OK && (status == STOCKADE_OK || work.fault().status == status);
   return explained ? report(job, work.fault()) : report(job, status);
 }
 
-// An armored file to a list of its bad chunks: the armor is taken off in order, and what comes of it handed to a CheckWork.
-class ArmoredCheckWork final : public engine::FileWork {
+// An armored file to a list of its bad chunks: the armor is taken off in order, and what comes of it handed to a cipher::CheckTransform.
+class ArmoredCheckTransform final : public cipher::Transform {
  public:
-  ArmoredCheckWork(const FileFormat& format, const config::EngineChoice& engine) : format_(format), engine_(engine) {}
+  ArmoredCheckTransform(const FileFormat& format, const config::EngineChoice& engine)
+      : format_(format), engine_(engine) {}
   Status check(uint64_t) override { return STOCKADE_OK; }
-  engine::LaneUse lane_use() const override { return engine::LaneUse::inside; }
+  cipher::GpuUse gpu_use() const override { return cipher::GpuUse::inside; }
   Status finish(uint64_t, const uint8_t*, uint8_t*) override { return STOCKADE_OK; }
 
-  Status transform(engine::FileRun& run, const engine::Worker&) override {
+  Status apply(cipher::Segment& segment, const offload::Worker&) override {
     stockade_fault fault = make_fault(STOCKADE_OK);
-    Status armor = decoder_.update({run.data, run.length}, waiting_, fault);
-    if (armor == STOCKADE_OK && run.last) armor = decoder_.finish(fault);
+    Status armor = decoder_.update({segment.data, segment.length}, waiting_, fault);
+    if (armor == STOCKADE_OK && segment.last) armor = decoder_.finish(fault);
     // A header that is wrong comes before whatever is wrong with the armor behind it.
-    const Status status = work_ ? STOCKADE_OK : begin(run.last && armor == STOCKADE_OK);
+    const Status status = work_ ? STOCKADE_OK : begin(segment.last && armor == STOCKADE_OK);
     if (status != STOCKADE_OK) return status;
     if (armor != STOCKADE_OK) {
       fault_ = fault;
       return armor;
     }
-    return work_ ? pass_on(run.last) : STOCKADE_OK;
+    return work_ ? pass_on(segment.last) : STOCKADE_OK;
   }
 
   // Null if the file did not come so far.
-  CheckWork* work() { return work_ ? &*work_ : nullptr; }
+  cipher::CheckTransform* work() { return work_ ? &*work_ : nullptr; }
   const stockade_fault& fault() const { return fault_; }
 
  private:
@@ -157,15 +159,16 @@ class ArmoredCheckWork final : public engine::FileWork {
 
   // Whole chunks, and at the end whatever there is.
   Status pass_on(bool last) {
-    const uint64_t length = last ? waiting_.size() : waiting_.size() / sealed_chunk_bytes * sealed_chunk_bytes;
-    engine::FileRun run{offset_, waiting_.data(), length, last, nullptr, 0};
-    engine::Crew crew;
+    const uint64_t length =
+        last ? waiting_.size() : waiting_.size() / chunked::sealed_chunk_bytes * chunked::sealed_chunk_bytes;
+    cipher::Segment segment{offset_, waiting_.data(), length, last, nullptr, 0};
+    offload::Executor executor;
     const bool on_gpus = engine_.kind == config::Kind::cuda;
-    Status status = crew.gather(on_gpus ? engine_ : config::EngineChoice{config::Kind::serial, 1},
-                                {tune::Operation::chunks, 256, length, 1, false}, engine::Home::ordinary);
+    Status status = executor.acquire(on_gpus ? engine_ : config::EngineChoice{config::Kind::serial, 1},
+                                     {tune::Operation::chunks, 256, length, 1, false}, offload::Home::ordinary);
     if (status != STOCKADE_OK) return status;
-    if (crew.lanes() != 0) work_->prepare_lanes();
-    status = work_->transform(run, {crew, crew.lane(0)});
+    if (executor.slots() != 0) work_->prepare_device_key();
+    status = work_->apply(segment, {executor, executor.slot(0)});
     offset_ += length;
     waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(length));
     return status;
@@ -178,19 +181,19 @@ class ArmoredCheckWork final : public engine::FileWork {
   uint64_t offset_ = 0;           // of it in the chunks
   BeginningOpener opener_;
   Beginning beginning_;
-  std::optional<CheckWork> work_;
+  std::optional<cipher::CheckTransform> work_;
   stockade_fault fault_ = make_fault(STOCKADE_OK);
 };
 
-Status verify_armored(const FileFormat& format, const FileInput& input, engine::FileJob made,
+Status verify_armored(const FileFormat& format, const FileInput& input, io::TransferOptions made,
                       const config::EngineChoice& engine, stockade_file_job& job) {
   if (!input.regular()) {
     made.prefix = input.bytes().data();
     made.prefix_length = input.bytes().size();
   }
-  made.run_bytes = run_chunks * chunk_bytes;
+  made.segment_bytes = segment_chunks * chunked::chunk_bytes;
   made.in_order = true;
-  ArmoredCheckWork work(format, engine);
+  ArmoredCheckTransform work(format, engine);
   const Status status = run(made, work, engine, 0, job);
   if (work.work() != nullptr && (status == STOCKADE_OK || work.fault().status != status)) {
     return conclude_verification(status, *work.work(), job);
@@ -212,17 +215,17 @@ Status encrypt_fd(const FileFormat& format, int in_fd, int out_fd, stockade_file
   FileInput input(in_fd, job.progress, job.progress_context);
   if (status == STOCKADE_OK) status = input.open();
   if (status != STOCKADE_OK) return report(job, status);
-  engine::FileJob made = make_job(job, in_fd, out_fd, pace);
+  io::TransferOptions made = make_job(job, in_fd, out_fd, pace);
   if (format.armor) return run_armored(format, STOCKADE_ENCRYPT, made, {}, job, engine, random);
-  made.run_bytes = pace.run_chunks * chunk_bytes;
-  made.out_run_bytes = pace.run_chunks * sealed_chunk_bytes;
+  made.segment_bytes = pace.segment_chunks * chunked::chunk_bytes;
+  made.out_segment_bytes = pace.segment_chunks * chunked::sealed_chunk_bytes;
   Beginning beginning;
   std::vector<uint8_t> lead;
   status = make_beginning(format, random, beginning, lead);
   if (status != STOCKADE_OK) return report(job, status);
   made.lead = lead.data();
   made.lead_length = lead.size();
-  SealWork work(*beginning.key);
+  cipher::SealTransform work(*beginning.key);
   return report(job, run(made, work, engine, 0, job));
 }
 
@@ -233,7 +236,7 @@ Status decrypt_fd(const FileFormat& format, int in_fd, int out_fd, stockade_file
   FileInput input(in_fd, job.progress, job.progress_context);
   if (status == STOCKADE_OK) status = input.open();
   if (status != STOCKADE_OK) return report(job, status);
-  engine::FileJob made = make_job(job, in_fd, out_fd, pace);
+  io::TransferOptions made = make_job(job, in_fd, out_fd, pace);
   Beginning beginning;
   bool armored;
   stockade_fault fault = make_fault(STOCKADE_OK);
@@ -250,10 +253,10 @@ Status decrypt_fd(const FileFormat& format, int in_fd, int out_fd, stockade_file
     const Status found = verify_fd(format, in_fd, search, engine, pace);
     return report(job, found == STOCKADE_OK ? fault : search.fault);
   }
-  made.run_bytes = pace.run_chunks * sealed_chunk_bytes;
-  made.out_run_bytes = pace.run_chunks * chunk_bytes;
+  made.segment_bytes = pace.segment_chunks * chunked::sealed_chunk_bytes;
+  made.out_segment_bytes = pace.segment_chunks * chunked::chunk_bytes;
   skip_beginning(input, beginning, made);
-  OpenWork work(*beginning.key, beginning.header_length);
+  cipher::OpenTransform work(*beginning.key, beginning.header_length);
   status = run(made, work, engine, beginning.length(), job);
   return status == STOCKADE_OK || work.fault().status != status ? report(job, status) : report(job, work.fault());
 }
@@ -265,16 +268,16 @@ Status verify_fd(const FileFormat& format, int in_fd, stockade_file_job& job, co
   FileInput input(in_fd, job.progress, job.progress_context);
   if (status == STOCKADE_OK) status = input.open();
   if (status != STOCKADE_OK) return report(job, status);
-  engine::FileJob made = make_job(job, in_fd, -1, pace);
+  io::TransferOptions made = make_job(job, in_fd, -1, pace);
   made.discards_output = true;
   Beginning beginning;
   bool armored;
   stockade_fault fault = make_fault(STOCKADE_OK);
   if (find_beginning(format, input, beginning, &armored, fault) != STOCKADE_OK) return report(job, fault);
   if (armored) return verify_armored(format, input, made, engine, job);
-  made.run_bytes = pace.run_chunks * sealed_chunk_bytes;
+  made.segment_bytes = pace.segment_chunks * chunked::sealed_chunk_bytes;
   skip_beginning(input, beginning, made);
-  CheckWork work(*beginning.key, beginning.header_length);
+  cipher::CheckTransform work(*beginning.key, beginning.header_length);
   status = run(made, work, engine, beginning.length(), job);
   return conclude_verification(status, work, job);
 }

@@ -6,7 +6,8 @@
 #include <string_view>
 
 #include "base/bytes.h"
-#include "format/chunks.h"
+#include "base/without_throwing.h"
+#include "cipher/chunk_span.h"
 
 namespace stockade::format {
 namespace {
@@ -55,7 +56,7 @@ void FileStream::abandon(Status status) { fail(make_fault(status)); }
 // Bytes of the file, before armor, that `length` more bytes of plaintext make.
 uint64_t FileStream::sealed_bound(uint64_t length) const {
   const uint64_t beginning = state_ == State::fresh ? beginning_bytes_.size() : 0;
-  return beginning + sealed_length(held_length_ + length, length == 0);
+  return beginning + chunked::sealed_length(held_length_ + length, length == 0);
 }
 
 uint64_t FileStream::bound(uint64_t length) const {
@@ -117,7 +118,7 @@ Status FileStream::give(Bytes in, bool last, Output& out) {
 Status FileStream::give_armored(Bytes in, bool last, Output& out) {
   std::vector<uint8_t> sealed, text;
   if (state_ == State::fresh) encoder_.update(beginning_bytes_, text);
-  sealed.resize(sealed_length(held_length_ + in.size(), last));
+  sealed.resize(chunked::sealed_length(held_length_ + in.size(), last));
   Output raw{sealed};
   Status status = take_payload(in, raw);
   if (status == STOCKADE_OK && last) status = seal_last(sealed.data() + raw.used, &raw.used);
@@ -191,8 +192,8 @@ Status FileStream::leave_beginning(Output& out) {
 
 // Why chunk `index` does not open; `rest` is what there is of the payload from it on, all of it if `last`.
 stockade_fault FileStream::chunk_fault(uint64_t index, Bytes rest, bool last) const {
-  const uint64_t offset = beginning_.header_length + chunk_offset(index);
-  if (const uint64_t end = find_end(*beginning_.key, index, rest.data(), rest.size())) {
+  const uint64_t offset = beginning_.header_length + chunked::chunk_offset(index);
+  if (const uint64_t end = chunked::find_end(*beginning_.key, index, rest.data(), rest.size())) {
     return fault_at(STOCKADE_ERROR_TRAILING_DATA, offset + end);
   }
   stockade_fault fault = fault_in_chunk(STOCKADE_ERROR_CHUNK, index, offset);
@@ -211,14 +212,14 @@ Status FileStream::open_last(Output& out) {
     const Status status = leave_beginning(out);
     if (status != STOCKADE_OK) return status;
   }
-  const uint64_t offset = beginning_.header_length + chunk_offset(next_chunk_);
-  if (held_length_ < tag_bytes) return fail(fault_at(STOCKADE_ERROR_TRUNCATED, offset + held_length_));
-  const ChunkSpan span{next_chunk_, *held_, held_length_, true, out.room.data() + out.used};
+  const uint64_t offset = beginning_.header_length + chunked::chunk_offset(next_chunk_);
+  if (held_length_ < chunked::tag_bytes) return fail(fault_at(STOCKADE_ERROR_TRUNCATED, offset + held_length_));
+  const cipher::ChunkSpan span{next_chunk_, *held_, held_length_, true, out.room.data() + out.used};
   uint64_t damaged = UINT64_MAX;
-  const Status status = open_span(engine_, *beginning_.key, span, &damaged);
+  const Status status = cipher::open_span(engine_, *beginning_.key, span, &damaged);
   if (status != STOCKADE_OK) return fail(make_fault(status));
   if (damaged != UINT64_MAX) return fail(chunk_fault(next_chunk_, {*held_, held_length_}, true));
-  out.used += held_length_ - tag_bytes;
+  out.used += held_length_ - chunked::tag_bytes;
   return STOCKADE_OK;
 }
 
@@ -227,8 +228,8 @@ Status FileStream::open_last(Output& out) {
 // Completes the chunk that is held, runs whole chunks, holds the rest. A whole chunk is never the last one.
 Status FileStream::take_payload(Bytes in, Output& out) {
   const uint64_t piece = piece_bytes();
-  const uint64_t out_piece = making() ? sealed_chunk_bytes : chunk_bytes;
-  if (next_chunk_ + (held_length_ + in.size()) / piece >= max_chunks) {
+  const uint64_t out_piece = making() ? chunked::sealed_chunk_bytes : chunked::chunk_bytes;
+  if (next_chunk_ + (held_length_ + in.size()) / piece >= chunked::max_chunks) {
     return fail(make_fault(STOCKADE_ERROR_TOO_MANY_CHUNKS));
   }
   if (held_length_ != 0) {
@@ -254,14 +255,16 @@ Status FileStream::take_payload(Bytes in, Output& out) {
 // On an error all of the output is wiped.
 Status FileStream::run_chunks(const uint8_t* in, uint64_t count, uint8_t* out) {
   if (count == 0) return STOCKADE_OK;
-  const PayloadKey& key = *beginning_.key;
-  const ChunkSpan span{next_chunk_, in, count * piece_bytes(), false, out};
+  const chunked::PayloadKey& key = *beginning_.key;
+  const cipher::ChunkSpan span{next_chunk_, in, count * piece_bytes(), false, out};
   uint64_t damaged = UINT64_MAX;
-  const Status status = making() ? seal_span(engine_, key, span) : open_span(engine_, key, span, &damaged);
+  const Status status =
+      making() ? cipher::seal_span(engine_, key, span) : cipher::open_span(engine_, key, span, &damaged);
   if (status != STOCKADE_OK || damaged != UINT64_MAX) {
-    wipe(out, count * (making() ? sealed_chunk_bytes : chunk_bytes));
+    wipe(out, count * (making() ? chunked::sealed_chunk_bytes : chunked::chunk_bytes));
     if (status != STOCKADE_OK) return fail(make_fault(status));
-    return fail(chunk_fault(next_chunk_ + damaged, {in + damaged * sealed_chunk_bytes, sealed_chunk_bytes}, false));
+    return fail(chunk_fault(next_chunk_ + damaged,
+                            {in + damaged * chunked::sealed_chunk_bytes, chunked::sealed_chunk_bytes}, false));
   }
   next_chunk_ += count;
   return STOCKADE_OK;
@@ -269,9 +272,9 @@ Status FileStream::run_chunks(const uint8_t* in, uint64_t count, uint8_t* out) {
 
 // The last chunk, of what is held; `out` has room for it.
 Status FileStream::seal_last(uint8_t* out, uint64_t* written) {
-  const Status status = seal_span(engine_, *beginning_.key, {next_chunk_, *held_, held_length_, true, out});
+  const Status status = cipher::seal_span(engine_, *beginning_.key, {next_chunk_, *held_, held_length_, true, out});
   if (status != STOCKADE_OK) return fail(make_fault(status));
-  *written += sealed_length(held_length_, true);
+  *written += chunked::sealed_length(held_length_, true);
   return STOCKADE_OK;
 }
 

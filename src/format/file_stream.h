@@ -46,7 +46,7 @@ class FileStream {
 
   bool making() const { return direction_ == STOCKADE_ENCRYPT; }
   bool armoring() const { return making() && format_.armor; }
-  uint64_t piece_bytes() const { return making() ? chunk_bytes : sealed_chunk_bytes; }
+  uint64_t piece_bytes() const { return making() ? chunked::chunk_bytes : chunked::sealed_chunk_bytes; }
   uint64_t sealed_bound(uint64_t length) const;
   Status check_state(bool ended_is_fine);
   Status fail(const stockade_fault& fault);
@@ -81,7 +81,7 @@ class FileStream {
   Beginning beginning_;
   uint64_t next_chunk_ = 0;
   // The chunk that is not complete yet, of plaintext or with its tag.
-  Secret<uint8_t[sealed_chunk_bytes]> held_;
+  Secret<uint8_t[chunked::sealed_chunk_bytes]> held_;
   uint64_t held_length_ = 0;
 
   // Of pull().

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/secret.h"
+#include "base/without_throwing.h"
 #include "format/base64.h"
 #include "format/recipient.h"
 #include "libcrypto/derive.h"

@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/fault.h"
 #include "base/status.h"
-#include "format/fault.h"
 
 namespace stockade::format {
 

@@ -23,6 +23,8 @@
 #include <vector>
 
 #include "base/sanitizers.h"
+#include "cipher/message.h"
+
 namespace stockade::format {
 namespace {
 
@@ -30,9 +32,9 @@ using Bytes = std::vector<uint8_t>;
 
 constexpr config::EngineChoice serial_engine{config::Kind::serial, 1};
 constexpr config::EngineChoice three_threads{config::Kind::threads, 3};
-// Small enough for files of many runs, and progress after each.
-constexpr uint64_t small_run = 256;
-constexpr FilePace small_pace{small_run, 0};
+// Small enough for files of many segments, and progress after each.
+constexpr uint64_t small_segment = 256;
+constexpr FilePace small_pace{small_segment, 0};
 
 Bytes random_bytes(uint64_t length) {
   static std::mt19937_64 generator{std::random_device{}()};
@@ -126,7 +128,7 @@ class Subject {
     if (subject.mode == STOCKADE_CTR) std::fill(iv_.begin() + 1, iv_.end(), uint8_t{0xff});
     if (subject.mode == STOCKADE_GCM) aad_ = random_bytes(21);
     const Bytes bytes = random_bytes(subject.mode == STOCKADE_XTS ? 64 : 16);
-    EXPECT_EQ(STOCKADE_OK, engine::make_key(key_, subject.mode, bytes.data(), bytes.size(), nullptr));
+    EXPECT_EQ(STOCKADE_OK, cipher::make_key(key_, subject.mode, bytes.data(), bytes.size(), nullptr));
   }
 
   stockade_raw_options options() const {
@@ -149,7 +151,7 @@ class Subject {
   // Whole blocks without padding, under the same key.
   Bytes encrypt_blocks(const Bytes& plain) const {
     Bytes cipher(plain.size());
-    EXPECT_EQ(STOCKADE_OK, engine::crypt(key_, STOCKADE_ENCRYPT, iv_.data(), iv_.size(), plain.data(), plain.size(),
+    EXPECT_EQ(STOCKADE_OK, cipher::crypt(key_, STOCKADE_ENCRYPT, iv_.data(), iv_.size(), plain.data(), plain.size(),
                                          cipher.data(), serial_engine));
     return cipher;
   }
@@ -162,22 +164,22 @@ class Subject {
     uint64_t length = in.size();
     Status status;
     if (case_.mode == STOCKADE_GCM && encrypt) {
-      status = engine::seal(key_, iv, iv_.size(), aad_.data(), aad_.size(), in.data(), length, out.data(),
+      status = cipher::seal(key_, iv, iv_.size(), aad_.data(), aad_.size(), in.data(), length, out.data(),
                             out.data() + length, 16, serial_engine);
       length += 16;
     } else if (case_.mode == STOCKADE_GCM) {
       if (length < 16) return STOCKADE_ERROR_AUTHENTICATION;
       length -= 16;
-      status = engine::open(key_, iv, iv_.size(), aad_.data(), aad_.size(), in.data(), length, out.data(),
+      status = cipher::open(key_, iv, iv_.size(), aad_.data(), aad_.size(), in.data(), length, out.data(),
                             in.data() + length, 16, serial_engine);
     } else if (case_.padding == STOCKADE_PADDING_PKCS7) {
-      const auto run = encrypt ? engine::encrypt_padded : engine::decrypt_padded;
+      const auto run = encrypt ? cipher::encrypt_padded : cipher::decrypt_padded;
       status = run(key_, iv, iv_.size(), in.data(), length, out.data(), out.size(), &length, serial_engine);
     } else if (case_.unit != 0) {
-      status = engine::crypt_units(key_, direction, iv, iv_.size(), case_.unit, in.data(), length, out.data(),
+      status = cipher::crypt_units(key_, direction, iv, iv_.size(), case_.unit, in.data(), length, out.data(),
                                    serial_engine);
     } else {
-      status = engine::crypt(key_, direction, iv, iv_.size(), in.data(), length, out.data(), serial_engine);
+      status = cipher::crypt(key_, direction, iv, iv_.size(), in.data(), length, out.data(), serial_engine);
     }
     out.resize(length);
     return status;
@@ -185,7 +187,7 @@ class Subject {
 
  private:
   const Case case_;
-  engine::CipherKey key_;
+  cipher::CipherKey key_;
   Bytes iv_, aad_;
 };
 
@@ -253,7 +255,7 @@ class FileTrip {
 class RawFile : public testing::TestWithParam<Case> {
  protected:
   static std::vector<uint64_t> lengths() {
-    constexpr uint64_t run = small_run;
+    constexpr uint64_t run = small_segment;
     std::vector<uint64_t> lengths = {0,
                                      1,
                                      15,
@@ -336,11 +338,11 @@ TEST_P(RawFile, Appends) {
   }
 }
 
-// The default pace, with files about and above its run.
+// The default pace, with files about and above a segment.
 TEST_P(RawFile, RunsOfTheDefaultSize) {
   const Subject subject(GetParam());
   const config::EngineChoice automatic{config::Kind::automatic, 2};
-  for (const uint64_t length : {engine::default_run_bytes, 5 * engine::default_run_bytes + 4000}) {
+  for (const uint64_t length : {cipher::default_segment_bytes, 5 * cipher::default_segment_bytes + 4000}) {
     const Bytes plain = random_bytes(length);
     Bytes cipher;
     ASSERT_EQ(STOCKADE_OK, subject.expect(STOCKADE_ENCRYPT, plain, cipher));
@@ -435,7 +437,7 @@ TEST_P(RawFileFailure, ClosedPipe) {
 // The writer fails while the reader waits for an input that neither comes nor ends.
 TEST_P(RawFileFailure, ClosedPipeWithStalledInput) {
   Pipe feed = Pipe::make(), drain = Pipe::make();
-  write_all(feed.in.get(), plain_.data(), 10 * small_run, plain_.size());
+  write_all(feed.in.get(), plain_.data(), 10 * small_segment, plain_.size());
   drain.out.close();
   EXPECT_EQ(STOCKADE_ERROR_IO, encrypt(feed.out.get(), drain.in.get()));
   EXPECT_EQ(EPIPE, errno);
@@ -504,7 +506,7 @@ TEST_P(RawFileFailure, Cancel) {
 TEST_P(RawFileFailure, CancelWithStalledInput) {
   Pipe feed = Pipe::make();
   const Fd out = make_file({});
-  write_all(feed.in.get(), plain_.data(), 10 * small_run, plain_.size());
+  write_all(feed.in.get(), plain_.data(), 10 * small_segment, plain_.size());
   const auto start = std::chrono::steady_clock::now();
   on_progress_ = [&](uint64_t, uint64_t total) {
     EXPECT_EQ(0U, total);
@@ -523,7 +525,7 @@ TEST_P(RawFileFailure, CancelWithStalledOutput) {
   action.sa_handler = [](int) { interrupted = true; };
   ASSERT_EQ(0, ::sigaction(SIGUSR1, &action, &before));
   const Fd in = make_file(random_bytes(1 << 20));
-  pace_.run_bytes = engine::default_run_bytes;  // more than the pipe can hold
+  pace_.segment_bytes = cipher::default_segment_bytes;  // more than the pipe can hold
   Pipe drain = Pipe::make();
   on_progress_ = [](uint64_t, uint64_t) { return interrupted.load() ? 1 : 0; };
   const pthread_t caller = ::pthread_self();
@@ -657,7 +659,7 @@ TEST(RawFileDeathTest, FewerThreadsThanWishedFor) {
 
 class RawFileErrors : public testing::TestWithParam<config::EngineChoice> {
  protected:
-  static constexpr uint64_t length = 20 * small_run;
+  static constexpr uint64_t length = 20 * small_segment;
 
   // Runs `in` into a regular file, from a file and from a pipe, and expects that nothing is left of it.
   static void expect_error(Status expected, const Subject& subject, stockade_direction direction, const Bytes& in) {

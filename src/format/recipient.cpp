@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "engine/cipher.h"
+#include "base/without_throwing.h"
+#include "cipher/key.h"
 #include "format/base64.h"
 #include "gcm/gcm.h"
 
@@ -28,8 +29,8 @@ constexpr uint8_t wrap_nonce[12] = {};
 // Runs AES-256-GCM under a wrap key over one file key; `tag` is that of the ciphertext.
 Status run_wrap(const uint8_t wrap_key[wrap_key_bytes], stockade_direction direction, const uint8_t* in, uint8_t* out,
                 uint8_t tag[wrap_tag_bytes]) {
-  Secret<engine::CipherKey> key;
-  const Status status = engine::make_key(*key, STOCKADE_GCM, wrap_key, wrap_key_bytes, nullptr);
+  Secret<cipher::CipherKey> key;
+  const Status status = cipher::make_key(*key, STOCKADE_GCM, wrap_key, wrap_key_bytes, nullptr);
   if (status != STOCKADE_OK) return status;
   gcm::run_message(key->gcm, direction, wrap_nonce, sizeof wrap_nonce, nullptr, 0, in, file_key_bytes, out, tag,
                    aes::Stores::ordinary);

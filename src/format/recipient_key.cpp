@@ -1,5 +1,6 @@
 // -> key <id, 11 characters> <salt, 22 characters>
 // A symmetric key of 32 random bytes: wrap key = HKDF-Expand(SHA-512, key, "stockade/v1 key wrap" || salt, 32).
+#include "base/without_throwing.h"
 #include "format/base64.h"
 #include "format/recipient.h"
 #include "libcrypto/derive.h"

@@ -2,6 +2,7 @@
 // An RSA key: the file key in RSAES-OAEP (RFC 8017 7.1) with SHA-256, MGF1 with SHA-256, and the label "stockade/v1".
 #include <cstring>
 
+#include "base/without_throwing.h"
 #include "format/base64.h"
 #include "format/recipient.h"
 #include "libcrypto/derive.h"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/without_throwing.h"
 #include "format/base64.h"
 #include "format/recipient.h"
 #include "libcrypto/derive.h"

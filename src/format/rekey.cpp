@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/planted_fault.h"
+#include "base/without_throwing.h"
 #include "format/recipient.h"
 #include "format/sealed_file.h"
 
@@ -152,8 +153,9 @@ Status decide(Bytes front, Bytes copy, const FileFormat& format, stockade_remedy
     remedy = STOCKADE_REMEDY_RESTORE;
     return STOCKADE_OK;
   }
-  const bool belongs = parsed == STOCKADE_OK && copy.size() == length + preamble_bytes && front.size() >= copy.size() &&
-                       is_same(copy.subspan(length), front.subspan(length, preamble_bytes));
+  const bool belongs = parsed == STOCKADE_OK && copy.size() == length + chunked::preamble_bytes &&
+                       front.size() >= copy.size() &&
+                       is_same(copy.subspan(length), front.subspan(length, chunked::preamble_bytes));
   if (in_place == STOCKADE_OK) {
     const bool ours = belongs || is_torn_copy(front.first(now.length()), copy);
     remedy = ours ? STOCKADE_REMEDY_KEEP : STOCKADE_REMEDY_FOREIGN;

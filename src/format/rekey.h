@@ -4,8 +4,8 @@
 #include <cstdint>
 
 #include "base/bytes.h"
+#include "base/fault.h"
 #include "base/status.h"
-#include "format/fault.h"
 #include "format/recipient.h"
 
 namespace stockade::format {

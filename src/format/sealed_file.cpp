@@ -19,19 +19,19 @@ Status derive_input_key(const uint8_t file_key[file_key_bytes], stockade_cipher 
 template <typename Derive>
 Status open_preamble(Bytes bytes, Beginning& beginning, stockade_fault& fault, Derive&& derive) {
   const uint64_t header = beginning.header_length;
-  if (bytes.size() - header < preamble_bytes) {
+  if (bytes.size() - header < chunked::preamble_bytes) {
     fault = fault_at(STOCKADE_ERROR_TRUNCATED, bytes.size());
     return fault.status;
   }
-  const Bytes preamble = bytes.subspan(header, preamble_bytes);
-  const Status status = derive(preamble.first(salt_bytes));
+  const Bytes preamble = bytes.subspan(header, chunked::preamble_bytes);
+  const Status status = derive(preamble.first(chunked::salt_bytes));
   if (status != STOCKADE_OK) {
     fault = make_fault(status);
     return status;
   }
-  const uint8_t* const own = beginning.key->preamble + salt_bytes;
-  if (equal_constant_time(own, preamble.data() + salt_bytes, commitment_bytes)) return STOCKADE_OK;
-  fault = fault_at(STOCKADE_ERROR_COMMITMENT, header + salt_bytes);
+  const uint8_t* const own = beginning.key->preamble + chunked::salt_bytes;
+  if (equal_constant_time(own, preamble.data() + chunked::salt_bytes, chunked::commitment_bytes)) return STOCKADE_OK;
+  fault = fault_at(STOCKADE_ERROR_COMMITMENT, header + chunked::salt_bytes);
   return fault.status;
 }
 
@@ -43,16 +43,16 @@ Status open_payload(Bytes bytes, Beginning& beginning, stockade_fault& fault) {
 
 Status derive_from_file_key(Beginning& beginning, Bytes salt) {
   Secret<uint8_t[32]> input_key;
-  const std::span<uint8_t> used(*input_key, input_key_bytes(beginning.cipher));
+  const std::span<uint8_t> used(*input_key, chunked::input_key_bytes(beginning.cipher));
   const Status status = derive_input_key(*beginning.file_key, beginning.cipher, used);
-  return status != STOCKADE_OK ? status : derive_payload_key(*beginning.key, beginning.cipher, used, salt, {});
+  return status != STOCKADE_OK ? status : chunked::derive_payload_key(*beginning.key, beginning.cipher, used, salt, {});
 }
 
 Status check_format(const FileFormat& format, stockade_direction direction) {
   const bool making = direction == STOCKADE_ENCRYPT;
   if (format.keyring == nullptr) {
     if (format.armor) return STOCKADE_ERROR_MODE;
-    return format.key.size() == input_key_bytes(format.cipher) ? STOCKADE_OK : STOCKADE_ERROR_KEY_LENGTH;
+    return format.key.size() == chunked::input_key_bytes(format.cipher) ? STOCKADE_OK : STOCKADE_ERROR_KEY_LENGTH;
   }
   if (format.keyring->empty()) return STOCKADE_ERROR_NO_IDENTITY;
   const bool mixed = format.keyring->passphrase_length != 0 && format.keyring->has_keys();
@@ -64,7 +64,7 @@ Status make_beginning(const FileFormat& format, RandomSource& random, Beginning&
   Status status = check_format(format, STOCKADE_ENCRYPT);
   if (status != STOCKADE_OK) return status;
   beginning.cipher = format.cipher;
-  uint8_t salt[salt_bytes];
+  uint8_t salt[chunked::salt_bytes];
   std::string text;
   if (format.keyring != nullptr) {
     if ((status = random.fill(*beginning.file_key, file_key_bytes)) != STOCKADE_OK) return status;
@@ -77,14 +77,14 @@ Status make_beginning(const FileFormat& format, RandomSource& random, Beginning&
     text = serialise_header(header);
     if (text.size() > max_header_bytes || header.stanzas.size() > max_stanzas) return STOCKADE_ERROR_HEADER_TOO_LONG;
   }
-  if ((status = random.fill(salt, salt_bytes)) != STOCKADE_OK) return status;
+  if ((status = random.fill(salt, chunked::salt_bytes)) != STOCKADE_OK) return status;
   status = format.keyring != nullptr
                ? derive_from_file_key(beginning, salt)
-               : derive_payload_key(*beginning.key, format.cipher, format.key, salt, format.context);
+               : chunked::derive_payload_key(*beginning.key, format.cipher, format.key, salt, format.context);
   if (status != STOCKADE_OK) return status;
   beginning.header_length = text.size();
   bytes.assign(text.begin(), text.end());
-  bytes.insert(bytes.end(), beginning.key->preamble, beginning.key->preamble + preamble_bytes);
+  bytes.insert(bytes.end(), beginning.key->preamble, beginning.key->preamble + chunked::preamble_bytes);
   return STOCKADE_OK;
 }
 
@@ -103,7 +103,7 @@ Status BeginningOpener::open(const FileFormat& format, Bytes bytes, Beginning& b
   if (format.keyring == nullptr) {
     beginning.cipher = format.cipher;
     return open_preamble(bytes, beginning, fault, [&](Bytes salt) {
-      return derive_payload_key(*beginning.key, format.cipher, format.key, salt, format.context);
+      return chunked::derive_payload_key(*beginning.key, format.cipher, format.key, salt, format.context);
     });
   }
   if (may_be_armored(bytes) && !looks_armored(bytes)) {
@@ -114,7 +114,7 @@ Status BeginningOpener::open(const FileFormat& format, Bytes bytes, Beginning& b
   if (status != STOCKADE_OK) return status;
   const Header& header = parser_.header();
   beginning.header_length = parser_.length();
-  if (bytes.size() - beginning.header_length < preamble_bytes) {
+  if (bytes.size() - beginning.header_length < chunked::preamble_bytes) {
     // Before the passphrase is stretched, which would have to be done again with more bytes.
     fault = fault_at(STOCKADE_ERROR_TRUNCATED, bytes.size());
     return fault.status;

@@ -6,11 +6,11 @@
 #include <span>
 #include <vector>
 
+#include "base/fault.h"
 #include "base/random.h"
 #include "base/secret.h"
 #include "base/status.h"
-#include "format/cobblestone.h"
-#include "format/fault.h"
+#include "chunked/payload.h"
 #include "format/recipient.h"
 
 namespace stockade::format {
@@ -28,11 +28,11 @@ struct FileFormat {
 Status check_format(const FileFormat& format, stockade_direction direction);
 
 struct Beginning {
-  Secret<PayloadKey> key;
+  Secret<chunked::PayloadKey> key;
   Secret<uint8_t[file_key_bytes]> file_key;  // zeros for plain Cobblestone
   stockade_cipher cipher = STOCKADE_COBBLESTONE_256;
   uint64_t header_length = 0;
-  uint64_t length() const { return header_length + preamble_bytes; }
+  uint64_t length() const { return header_length + chunked::preamble_bytes; }
 };
 
 // The key of a Stockade file's payload from its file key, its cipher and the payload's salt. LIBRARY, and those of a bad

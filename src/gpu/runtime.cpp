@@ -200,4 +200,13 @@ Runtime& runtime() {
 
 #endif
 
+bool is_pinned(Runtime& runtime, const void* memory, uint64_t length) {
+  const auto pinned = [&runtime](const uint8_t* byte) {
+    Place place;
+    return runtime.locate(byte, place) == STOCKADE_OK && place.side == Side::pinned;
+  };
+  const auto* const bytes = static_cast<const uint8_t*>(memory);
+  return length != 0 && pinned(bytes) && pinned(bytes + length - 1);
+}
+
 }  // namespace stockade::gpu

@@ -207,4 +207,7 @@ class Handle {
 using Stream = Handle<&Runtime::make_stream, &Runtime::release_stream>;
 using Event = Handle<&Runtime::make_event, &Runtime::release_event>;
 
+// Whether a device can copy from or to the memory by itself. Where that cannot be found out: no.
+bool is_pinned(Runtime& runtime, const void* memory, uint64_t length);
+
 }  // namespace stockade::gpu

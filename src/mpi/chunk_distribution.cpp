@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "format/cobblestone.h"
+#include "chunked/payload.h"
 
 namespace stockade::mpi {
 
@@ -20,34 +20,34 @@ Status ChunkDistribution::make(std::vector<Extent> pieces) {
     if (pieces_[rank].offset != length_ || pieces_[rank].length > UINT64_MAX - length_) return STOCKADE_ERROR_ARGUMENT;
     length_ = pieces_[rank].end();
   }
-  return length_ / format::chunk_bytes < format::max_chunks ? STOCKADE_OK : STOCKADE_ERROR_TOO_MANY_CHUNKS;
+  return length_ / chunked::chunk_bytes < chunked::max_chunks ? STOCKADE_OK : STOCKADE_ERROR_TOO_MANY_CHUNKS;
 }
 
-uint64_t ChunkDistribution::chunks() const { return length_ / format::chunk_bytes + 1; }
+uint64_t ChunkDistribution::chunks() const { return length_ / chunked::chunk_bytes + 1; }
 
 ChunkDistribution::Duty ChunkDistribution::duty(uint32_t rank) const {
   const Extent& piece = pieces_[rank];
   if (order_.empty()) return {0, rank == 0 ? 1U : 0U};
   if (piece.length == 0) return {0, 0};
-  const uint64_t first = (piece.offset + format::chunk_bytes - 1) / format::chunk_bytes;
+  const uint64_t first = (piece.offset + chunked::chunk_bytes - 1) / chunked::chunk_bytes;
   // The last chunk has no first byte where it is empty: it goes with the last byte of all.
   const uint64_t end =
-      piece.end() == length_ ? chunks() : (piece.end() + format::chunk_bytes - 1) / format::chunk_bytes;
+      piece.end() == length_ ? chunks() : (piece.end() + chunked::chunk_bytes - 1) / chunked::chunk_bytes;
   return {first, std::max(first, end)};
 }
 
 ChunkDistribution::Fragment ChunkDistribution::head(uint32_t rank) const {
   const Extent& piece = pieces_[rank];
-  const uint64_t before = piece.offset % format::chunk_bytes;
+  const uint64_t before = piece.offset % chunked::chunk_bytes;
   if (before == 0 || piece.length == 0) return {rank, piece.offset, 0};
-  return {owner(piece.offset - before), piece.offset, std::min(piece.length, format::chunk_bytes - before)};
+  return {owner(piece.offset - before), piece.offset, std::min(piece.length, chunked::chunk_bytes - before)};
 }
 
 std::vector<ChunkDistribution::Fragment> ChunkDistribution::tails(uint32_t rank) const {
   std::vector<Fragment> found;
   const Duty own = duty(rank);
   if (own.first == own.end) return found;
-  const uint64_t end = std::min(own.end * format::chunk_bytes, length_);
+  const uint64_t end = std::min(own.end * chunked::chunk_bytes, length_);
   auto next = std::upper_bound(order_.begin(), order_.end(), pieces_[rank].offset,
                                [&](uint64_t offset, uint32_t other) { return offset < pieces_[other].offset; });
   for (; next != order_.end() && pieces_[*next].offset < end; ++next) {

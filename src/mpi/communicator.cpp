@@ -8,8 +8,9 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "engine/cuda.h"
+#include "config/environment.h"
 #include "mpi/finalize.h"
+#include "offload/backend.h"
 #include "offload/make_engine.h"
 
 namespace stockade::mpi {
@@ -295,7 +296,7 @@ Status make_rank_engine(Communicator& communicator, const char* name, uint32_t t
     engine.threads = std::min(engine.threads, cores);
   if (status == STOCKADE_OK && config::wants_gpus(engine.kind) && engine.devices == 0) {
     uint64_t usable = 0;
-    status = engine::usable_devices(0, usable);
+    status = offload::usable_devices(0, usable);
     if (status == STOCKADE_OK) engine.devices = bit_in_turn(usable, communicator.local_rank());
   }
   return communicator.agree(status);

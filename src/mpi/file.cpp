@@ -9,9 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include "format/at_offset.h"
-#include "format/chunks.h"
+#include "base/without_throwing.h"
+#include "cipher/chunk_span.h"
 #include "format/file_input.h"
+#include "io/descriptor.h"
 #include "mpi/chunk_distribution.h"
 #include "mpi/chunk_runs.h"
 
@@ -24,10 +25,10 @@ namespace {
 Status settle(Communicator& communicator, Status mine, stockade_fault& fault) {
   const int error = errno;
   uint32_t rank = UINT32_MAX;
-  if (fault.status != mine) fault = format::make_fault(mine);
+  if (fault.status != mine) fault = make_fault(mine);
   const Status agreed = communicator.agree(mine, error, &rank);
   if (agreed == STOCKADE_OK || rank == UINT32_MAX) {
-    fault = format::make_fault(agreed);
+    fault = make_fault(agreed);
     return agreed;
   }
   const int agreed_error = errno;
@@ -62,7 +63,7 @@ Status adopt_beginning(const FileTerms& terms, Bytes context, format::Beginning&
   }
   std::memcpy(*beginning.file_key, terms.key, format::file_key_bytes);
   beginning.header_length = terms.header_length;
-  const Status status = format::derive_from_file_key(beginning, preamble.first(format::salt_bytes));
+  const Status status = format::derive_from_file_key(beginning, preamble.first(chunked::salt_bytes));
   if (status != STOCKADE_OK) return status;
   const bool same = equal_constant_time(beginning.key->preamble, terms.preamble, sizeof terms.preamble);
   return same ? STOCKADE_OK : STOCKADE_ERROR_MISMATCH;
@@ -86,7 +87,7 @@ Status share_beginning(Communicator& communicator, const format::FileFormat* for
   if (communicator.rank() == 0) return STOCKADE_OK;
   status = adopt_beginning(terms, context, beginning, fault);
   // A header, or a key, is rank 0's; that it does not fit here is no fault of the file's.
-  fault = format::make_fault(status);
+  fault = make_fault(status);
   return status;
 }
 
@@ -155,7 +156,7 @@ class FileWriter {
     temporary_ = temporary_name(writing_.path, terms_->name);
     if (status = file_.open(temporary_, O_RDWR | O_CREAT | O_EXCL, 0666); status != STOCKADE_OK) return status;
     made_ = true;
-    return format::write_at(file_.get(), 0, bytes.data(), bytes.size());
+    return io::write_at(file_.get(), 0, bytes.data(), bytes.size());
   }
 
   // Everything that can fail before data moves.
@@ -164,7 +165,7 @@ class FileWriter {
     head_ = layout_.head(communicator_.rank());
     tails_ = layout_.tails(communicator_.rank());
     messages_.reserve(tails_.size() + 1);
-    if (!tails_.empty() && !shared_chunk_.allocate(format::chunk_bytes)) return STOCKADE_ERROR_MEMORY;
+    if (!tails_.empty() && !shared_chunk_.allocate(chunked::chunk_bytes)) return STOCKADE_ERROR_MEMORY;
     if (communicator_.rank() == 0) return STOCKADE_OK;
     return file_.open(temporary_name(writing_.path, terms_->name), O_RDWR);
   }
@@ -182,7 +183,7 @@ class FileWriter {
   }
 
   Status start_exchange() {
-    const uint64_t begin = shared_index() * format::chunk_bytes;
+    const uint64_t begin = shared_index() * chunked::chunk_bytes;
     for (const ChunkDistribution::Fragment& tail : tails_) {
       const Status status = messages_.receive(tail.rank, shared_chunk_.data() + (tail.offset - begin), tail.length);
       if (status != STOCKADE_OK) return status;
@@ -195,35 +196,35 @@ class FileWriter {
     const auto [first, end] = layout_.duty(communicator_.rank());
     if (first == end) return STOCKADE_OK;
     const uint64_t own_end = tails_.empty() ? end : shared_index();
-    const uint64_t begin = first * format::chunk_bytes,
-                   length = std::min(own_end * format::chunk_bytes, layout_.length()) - begin;
+    const uint64_t begin = first * chunked::chunk_bytes,
+                   length = std::min(own_end * chunked::chunk_bytes, layout_.length()) - begin;
     return seal(first, own_end - first, writing_.bytes.data() + (begin - writing_.offset), length, fault);
   }
 
   // The chunk that begins in this rank's piece and ends in another's.
   Status seal_shared(stockade_fault& fault) {
     if (tails_.empty()) return STOCKADE_OK;
-    const uint64_t index = shared_index(), begin = index * format::chunk_bytes;
+    const uint64_t index = shared_index(), begin = index * chunked::chunk_bytes;
     const uint64_t own = layout_.piece(communicator_.rank()).end() - begin;
     std::memcpy(shared_chunk_.data(), writing_.bytes.data() + (begin - writing_.offset), own);
-    return seal(index, 1, shared_chunk_.data(), std::min(format::chunk_bytes, layout_.length() - begin), fault);
+    return seal(index, 1, shared_chunk_.data(), std::min(chunked::chunk_bytes, layout_.length() - begin), fault);
   }
   uint64_t shared_index() const { return layout_.duty(communicator_.rank()).end - 1; }
 
   // `count` chunks of `length` bytes in all, from chunk `first` on, to their place in the file.
   Status seal(uint64_t first, uint64_t count, const uint8_t* in, uint64_t length, stockade_fault& fault) {
-    const format::PayloadKey& key = *beginning_.key;
+    const chunked::PayloadKey& key = *beginning_.key;
     return run_chunks_by_workers(
-        engine_, key, count, format::sealed_chunk_bytes, fault, [&](const ChunkRun& run, stockade_fault&) {
-          const uint64_t skipped = run.first * format::chunk_bytes;
+        engine_, key, count, chunked::sealed_chunk_bytes, fault, [&](const ChunkRun& run, stockade_fault&) {
+          const uint64_t skipped = run.first * chunked::chunk_bytes;
           const bool last = first + run.first + run.count == layout_.chunks();
-          const format::ChunkSpan span{first + run.first, in + skipped,
-                                       std::min(run.count * format::chunk_bytes, length - skipped), last, run.buffer};
-          const Status status = format::seal_span(run.worker, key, run.lane_key, span);
+          const cipher::ChunkSpan span{first + run.first, in + skipped,
+                                       std::min(run.count * chunked::chunk_bytes, length - skipped), last, run.buffer};
+          const Status status = cipher::seal_span(run.worker, key, run.device_key, span);
           return status != STOCKADE_OK
                      ? status
-                     : format::write_at(file_.get(), beginning_.header_length + format::chunk_offset(span.first),
-                                        run.buffer, format::sealed_length(span.length, last));
+                     : io::write_at(file_.get(), beginning_.header_length + chunked::chunk_offset(span.first),
+                                    run.buffer, chunked::sealed_length(span.length, last));
         });
   }
 
@@ -276,14 +277,14 @@ Status RankFile::close() {
 
 Status write_file(Communicator& communicator, Status refused, const FileWriting& writing,
                   const config::EngineChoice& engine, RandomSource& random, stockade_fault& fault) {
-  fault = format::make_fault(STOCKADE_OK);
+  fault = make_fault(STOCKADE_OK);
   FileWriter writer(communicator, writing, engine);
   return writer.run(refused, random, fault);
 }
 
 Status FileReader::open(Status refused, const char* path, const format::FileFormat* format, stockade_fault& fault) {
   Secret<FileTerms> terms;
-  fault = format::make_fault(STOCKADE_OK);
+  fault = make_fault(STOCKADE_OK);
   const bool first = communicator_.rank() == 0;
   Status status = refused;
   if (status == STOCKADE_OK && first) {
@@ -319,15 +320,15 @@ Status FileReader::open_own(const char* path, const FileTerms& terms) {
   if (::fstat(file_.get(), &found) != 0) return STOCKADE_ERROR_IO;
   if (static_cast<uint64_t>(found.st_size) != terms.file_length) return STOCKADE_ERROR_INPUT_CHANGED;
   const uint64_t payload = terms.file_length - beginning_.header_length;
-  if (status = format::plaintext_length(payload, &length_); status != STOCKADE_OK) return status;
-  chunks_ = format::chunk_count(payload);
+  if (status = chunked::plaintext_length(payload, &length_); status != STOCKADE_OK) return status;
+  chunks_ = chunked::chunk_count(payload);
   file_length_ = terms.file_length;
   return STOCKADE_OK;
 }
 
 Status FileReader::read_at(Status refused, uint64_t offset, std::span<uint8_t> out, uint64_t* read,
                            stockade_fault& fault) const {
-  fault = format::make_fault(STOCKADE_OK);
+  fault = make_fault(STOCKADE_OK);
   const uint64_t left = offset < length_ ? length_ - offset : 0;
   const auto wanted = out.first(refused == STOCKADE_OK ? std::min<uint64_t>(out.size(), left) : 0);
   Status status = refused;
@@ -341,32 +342,34 @@ Status FileReader::read_at(Status refused, uint64_t offset, std::span<uint8_t> o
 
 Status FileReader::read_own(uint64_t offset, std::span<uint8_t> out, stockade_fault& fault) const {
   if (out.empty()) return STOCKADE_OK;
-  const format::PayloadKey& key = *beginning_.key;
-  const uint64_t first = offset / format::chunk_bytes, end = (offset + out.size() - 1) / format::chunk_bytes + 1;
+  const chunked::PayloadKey& key = *beginning_.key;
+  const uint64_t first = offset / chunked::chunk_bytes, end = (offset + out.size() - 1) / chunked::chunk_bytes + 1;
   const auto one = [&](const ChunkRun& run, stockade_fault& found) {
-    const uint64_t chunk = first + run.first, place = beginning_.header_length + format::chunk_offset(chunk);
-    const uint64_t bytes = std::min(run.count * format::sealed_chunk_bytes, file_length_ - place);
+    const uint64_t chunk = first + run.first, place = beginning_.header_length + chunked::chunk_offset(chunk);
+    const uint64_t bytes = std::min(run.count * chunked::sealed_chunk_bytes, file_length_ - place);
     uint64_t got = 0;
-    Status status = format::read_at(file_.get(), place, run.buffer, bytes, &got);
+    Status status = io::read_at(file_.get(), place, run.buffer, bytes, &got);
     if (status == STOCKADE_OK && got < bytes) status = STOCKADE_ERROR_INPUT_CHANGED;
     if (status != STOCKADE_OK) return status;
     // Straight to where it is wanted, unless some of it is not.
-    const uint64_t begin = chunk * format::chunk_bytes, length = bytes - run.count * format::tag_bytes;
+    const uint64_t begin = chunk * chunked::chunk_bytes, length = bytes - run.count * chunked::tag_bytes;
     const uint64_t from = std::max(begin, offset), to = std::min(begin + length, offset + out.size());
     const bool whole = from == begin && to == begin + length;
-    uint8_t* const plain = whole ? out.data() + (begin - offset) : run.buffer + run.count * format::sealed_chunk_bytes;
+    uint8_t* const plain = whole ? out.data() + (begin - offset) : run.buffer + run.count * chunked::sealed_chunk_bytes;
     uint64_t damaged = UINT64_MAX;
-    const format::ChunkSpan span{chunk, run.buffer, bytes, chunk + run.count == chunks_, plain};
-    if (status = format::open_span(run.worker, key, run.lane_key, span, &damaged); status != STOCKADE_OK) return status;
+    const cipher::ChunkSpan span{chunk, run.buffer, bytes, chunk + run.count == chunks_, plain};
+    if (status = cipher::open_span(run.worker, key, run.device_key, span, &damaged); status != STOCKADE_OK)
+      return status;
     if (damaged != UINT64_MAX) {
-      found = format::fault_in_chunk(STOCKADE_ERROR_CHUNK, chunk + damaged,
-                                     beginning_.header_length + format::chunk_offset(chunk + damaged));
+      found = fault_in_chunk(STOCKADE_ERROR_CHUNK, chunk + damaged,
+                             beginning_.header_length + chunked::chunk_offset(chunk + damaged));
       return found.status;
     }
     if (!whole) std::memcpy(out.data() + (from - offset), plain + (from - begin), to - from);
     return STOCKADE_OK;
   };
-  return run_chunks_by_workers(engine_, key, end - first, format::sealed_chunk_bytes + format::chunk_bytes, fault, one);
+  return run_chunks_by_workers(engine_, key, end - first, chunked::sealed_chunk_bytes + chunked::chunk_bytes, fault,
+                               one);
 }
 
 }  // namespace stockade::mpi

@@ -9,11 +9,11 @@
 #include <string>
 
 #include "base/bytes.h"
+#include "base/fault.h"
 #include "base/random.h"
 #include "base/secret.h"
 #include "base/status.h"
 #include "config/environment.h"
-#include "format/fault.h"
 #include "format/sealed_file.h"
 #include "mpi/communicator.h"
 
@@ -25,7 +25,7 @@ struct FileTerms {
   stockade_cipher cipher;
   uint32_t key_length;
   uint8_t key[format::file_key_bytes];  // the file key, or of plain Cobblestone the input key
-  uint8_t preamble[format::preamble_bytes];
+  uint8_t preamble[chunked::preamble_bytes];
   uint64_t header_length, context_length;
   uint64_t file_length;  // of a file that is read
   uint64_t name;         // of the temporary, of one that is written

@@ -7,6 +7,8 @@
 
 #include "base/bytes.h"
 #include "base/secret.h"
+#include "cipher/check.h"
+#include "cipher/span.h"
 
 namespace stockade::mpi {
 
@@ -27,7 +29,7 @@ uint64_t fingerprint(Bytes bytes) {
 
 // What must be the same on all ranks, or they would do different things: as a number for Communicator::agree_on.
 uint64_t nature_of(const DistributedMessage& message, uint32_t root) {
-  const engine::CipherKey& key = *message.key;
+  const cipher::CipherKey& key = *message.key;
   // What the key makes of a block that is always the same stands for it.
   struct {
     uint32_t root, mode, direction, bits;
@@ -49,16 +51,16 @@ bool in_place_or_apart(const DistributedMessage& message) {
 // What a rank can tell of its own arguments.
 Status check_own(const DistributedMessage& message, bool leads, bool has_bytes) {
   if (message.refused != STOCKADE_OK) return message.refused;
-  const engine::CipherKey& key = *message.key;
+  const cipher::CipherKey& key = *message.key;
   const bool fits = message.sealed ? key.mode == STOCKADE_GCM : key.mode == STOCKADE_ECB || key.mode == STOCKADE_CTR;
   if (!fits) return STOCKADE_ERROR_MODE;
   if (leads && message.sealed) {
-    return engine::check_sealed(key, message.direction, message.iv, message.iv_length, message.aad, message.aad_length,
+    return cipher::check_sealed(key, message.direction, message.iv, message.iv_length, message.aad, message.aad_length,
                                 message.in, message.length, message.out,
                                 message.direction == STOCKADE_ENCRYPT ? message.sealed_tag : message.tag,
                                 message.tag_length);
   }
-  if (leads) return engine::check_message(key, message.iv, message.iv_length, message.in, message.length, message.out);
+  if (leads) return cipher::check_message(key, message.iv, message.iv_length, message.in, message.length, message.out);
   if (!has_bytes) return STOCKADE_OK;
   if (!message.sealed && aes::check_length(key.mode, message.length) != STOCKADE_OK) return STOCKADE_ERROR_DATA_LENGTH;
   return in_place_or_apart(message) ? STOCKADE_OK : STOCKADE_ERROR_OVERLAP;
@@ -108,10 +110,10 @@ class Work {
     Secret<uint8_t[block_bytes]> state;
     if (key_.mode != STOCKADE_GCM) {
       aes::start_chain(key_.aes, terms_.start, offset / block_bytes, nullptr, *state);
-      return engine::crypt_span(key_.aes, direction_, *state, in, out, length, engine_);
+      return cipher::crypt_span(key_.aes, direction_, *state, in, out, length, engine_);
     }
     const Status status =
-        engine::gcm_span(key_.gcm, direction_, terms_.start, offset / block_bytes, *state, in, out, length, engine_);
+        cipher::gcm_span(key_.gcm, direction_, terms_.start, offset / block_bytes, *state, in, out, length, engine_);
     if (status == STOCKADE_OK) add(*state, blocks_in(terms_.length) - blocks_in(offset + length));
     return status;
   }
@@ -136,7 +138,7 @@ class Work {
     xor_bytes(sum, sum, *shifted, block_bytes);
   }
 
-  const engine::CipherKey& key_;
+  const cipher::CipherKey& key_;
   const stockade_direction direction_;
   const MessageTerms& terms_;
   const config::EngineChoice& engine_;

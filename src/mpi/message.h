@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "engine/cipher.h"
+#include "cipher/key.h"
 #include "mpi/communicator.h"
 
 namespace stockade::mpi {
@@ -16,7 +16,7 @@ struct DistributedMessage {
   Status refused;
   stockade_direction direction;
   bool sealed;  // GCM; otherwise ECB or CTR
-  const engine::CipherKey* key;
+  const cipher::CipherKey* key;
   const uint8_t* iv;
   uint64_t iv_length;
   const uint8_t* in;

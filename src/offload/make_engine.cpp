@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "cpu/machine.h"
-#include "engine/cuda.h"
+#include "offload/backend.h"
 
 namespace stockade::offload {
 
@@ -17,7 +17,7 @@ Status make_engine(const char* name, uint32_t threads, config::EngineChoice& eng
   }
   if (config::wants_gpus(kind)) {
     uint64_t usable = 0;
-    if (const Status status = engine::usable_devices(wish.devices, usable); status != STOCKADE_OK) return status;
+    if (const Status status = usable_devices(wish.devices, usable); status != STOCKADE_OK) return status;
   }
   if (threads == 0) threads = wish.threads;
   if (threads == 0) threads = std::clamp<uint32_t>(cpu::machine().cores, 1, config::max_threads);

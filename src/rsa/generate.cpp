@@ -4,6 +4,7 @@
 #include <array>
 #include <vector>
 
+#include "base/without_throwing.h"
 #include "bignum/integer.h"
 #include "libcrypto/library.h"
 #include "rsa/arena.h"

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "base/without_throwing.h"
 #include "libcrypto/library.h"
 #include "rsa/der.h"
 #include "rsa/key_encryption.h"

@@ -5,6 +5,7 @@
 #include <array>
 #include <string_view>
 
+#include "base/without_throwing.h"
 #include "bignum/integer.h"
 #include "libcrypto/library.h"
 #include "rsa/der.h"

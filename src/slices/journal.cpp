@@ -13,9 +13,9 @@
 
 #include "base/bytes.h"
 #include "base/planted_fault.h"
-#include "parallel/no_signals.h"
-#include "format/at_offset.h"
+#include "io/descriptor.h"
 #include "libcrypto/derive.h"
+#include "parallel/no_signals.h"
 
 namespace stockade::slices {
 
@@ -89,21 +89,21 @@ Status write_journal(int fd, const Terms& terms, Bytes bytes) {
   // fdatasync would have to wait for.
   const uint64_t header = terms.journal_header_length, begin = records_offset(terms);
   const uint64_t length = begin + terms.slices() * Records::record_bytes;
-  Status status = write_at(fd, header, bytes.data() + header, bytes.size() - header);
+  Status status = io::write_at(fd, header, bytes.data() + header, bytes.size() - header);
   const std::vector<uint8_t> zeros(std::min<uint64_t>(length - bytes.size(), uint64_t{1} << 20));
   for (uint64_t at = bytes.size(); status == STOCKADE_OK && at < length; at += zeros.size()) {
-    status = write_at(fd, at, zeros.data(), std::min<uint64_t>(zeros.size(), length - at));
+    status = io::write_at(fd, at, zeros.data(), std::min<uint64_t>(zeros.size(), length - at));
   }
   // The header last: with it, the rest is there as well.
-  if (status == STOCKADE_OK) status = sync_data(fd);
-  if (status == STOCKADE_OK) status = write_at(fd, 0, bytes.data(), header);
-  return status == STOCKADE_OK ? sync_data(fd) : status;
+  if (status == STOCKADE_OK) status = io::sync_data(fd);
+  if (status == STOCKADE_OK) status = io::write_at(fd, 0, bytes.data(), header);
+  return status == STOCKADE_OK ? io::sync_data(fd) : status;
 }
 
 Status read_journal(int fd, const Keyring& keyring, uint32_t max_work_factor, Terms& terms, stockade_fault& fault) {
   std::vector<uint8_t> bytes(max_header_bytes + whole_record_bytes);
   uint64_t got;
-  Status status = read_at(fd, 0, bytes.data(), bytes.size(), &got);
+  Status status = io::read_at(fd, 0, bytes.data(), bytes.size(), &got);
   if (status != STOCKADE_OK) return status;
   bytes.resize(got);
   if (is_zero(Bytes(bytes).first(std::min<uint64_t>(got, magic.size())))) return STOCKADE_ERROR_TRUNCATED;
@@ -186,7 +186,7 @@ void SyncGroup::sync(std::unique_lock<std::mutex>& lock) {
   const uint64_t covered = asked_;
   lock.unlock();
   const auto begin = std::chrono::steady_clock::now();
-  const int error = sync_data(fd_) == STOCKADE_OK ? 0 : errno;
+  const int error = io::sync_data(fd_) == STOCKADE_OK ? 0 : errno;
   const bool was_slow = std::chrono::steady_clock::now() - begin > slow;
   lock.lock();
   running_ = false;
@@ -276,7 +276,7 @@ Status Records::open(int fd, const Terms& terms) {
   uint8_t expected[whole_record_bytes], found[whole_record_bytes];
   uint64_t got = 0;
   status = make_record(terms, expected);
-  if (status == STOCKADE_OK) status = read_at(fd, terms.journal_header_length, found, sizeof found, &got);
+  if (status == STOCKADE_OK) status = io::read_at(fd, terms.journal_header_length, found, sizeof found, &got);
   if (status != STOCKADE_OK) return status;
   const bool same = got == sizeof found && equal_constant_time(found, expected, sizeof found);
   return same && terms.journal_header_length != 0 ? STOCKADE_OK : STOCKADE_ERROR_JOURNAL;
@@ -331,7 +331,7 @@ Status Records::read(uint64_t slice, SliceState& state, SliceDigest& digest) con
   // Where the file ends before it: zeros that were lost.
   uint8_t record[record_bytes] = {};
   uint64_t got;
-  const Status status = read_at(fd_, offset_of(slice), record, sizeof record, &got);
+  const Status status = io::read_at(fd_, offset_of(slice), record, sizeof record, &got);
   return status == STOCKADE_OK ? judge(slice, record, state, digest) : status;
 }
 
@@ -343,7 +343,7 @@ Status Records::write(uint64_t slice, SliceState state, const SliceDigest& diges
   }
   uint8_t record[record_bytes];
   const Status status = make(slice, state, digest, record);
-  return status == STOCKADE_OK ? write_at(fd_, offset_of(slice), record, sizeof record) : status;
+  return status == STOCKADE_OK ? io::write_at(fd_, offset_of(slice), record, sizeof record) : status;
 }
 
 // The decision of begin(), and the record.
@@ -398,7 +398,7 @@ Status Records::find_missing(std::vector<uint64_t>& slices) const {
     // What is not there is as good as zeros.
     records.assign(count * record_bytes, 0);
     uint64_t got;
-    Status status = fd_ < 0 ? STOCKADE_OK : read_at(fd_, offset_of(first), records.data(), records.size(), &got);
+    Status status = fd_ < 0 ? STOCKADE_OK : io::read_at(fd_, offset_of(first), records.data(), records.size(), &got);
     for (uint64_t i = 0; i < count; ++i) {
       if (status != STOCKADE_OK) return status;
       SliceState state;

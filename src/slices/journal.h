@@ -14,11 +14,11 @@
 #include <thread>
 #include <vector>
 
+#include "base/fault.h"
 #include "base/forks.h"
 #include "base/random.h"
 #include "base/secret.h"
 #include "base/status.h"
-#include "format/fault.h"
 #include "format/recipient.h"
 #include "slices/terms.h"
 
@@ -127,7 +127,7 @@ class Records {
   int fd_ = -1;
   uint64_t begin_ = 0, slices_ = 0;
   uint8_t id_[job_id_bytes] = {};
-  uint8_t salt_[format::salt_bytes] = {};
+  uint8_t salt_[chunked::salt_bytes] = {};
   Secret<uint8_t[32]> mac_key_;
   std::unique_ptr<SyncGroup> sync_;
   // Without a file: what its records would be. One thread at a time decides what is admitted.

@@ -6,8 +6,9 @@
 #include <cstring>
 #include <vector>
 
-#include "format/at_offset.h"
+#include "base/without_throwing.h"
 #include "format/file_input.h"
+#include "io/descriptor.h"
 #include "slices/sliced_file.h"
 
 namespace stockade::slices {
@@ -93,7 +94,7 @@ class Resumption {
   Status check_recipients() {
     std::vector<uint8_t> bytes(file_.terms().beginning_length());
     uint64_t got;
-    Status status = read_at(out_fd_, 0, bytes.data(), bytes.size(), &got);
+    Status status = io::read_at(out_fd_, 0, bytes.data(), bytes.size(), &got);
     if (status != STOCKADE_OK) return status;
     Header header;
     Beginning beginning;
@@ -117,7 +118,7 @@ class Resumption {
     if (status != STOCKADE_OK) return status;
     const Terms& terms = file_.terms();
     const bool same = equal_constant_time(terms.file_key, *beginning.file_key, file_key_bytes) &&
-                      std::memcmp(terms.preamble, beginning.key->preamble, preamble_bytes) == 0 &&
+                      std::memcmp(terms.preamble, beginning.key->preamble, chunked::preamble_bytes) == 0 &&
                       terms.header_length == beginning.header_length;
     return same ? STOCKADE_OK : STOCKADE_ERROR_JOURNAL;
   }

@@ -9,11 +9,12 @@
 #include <cstring>
 
 #include "base/planted_fault.h"
-#include "engine/file_writes.h"
-#include "engine/files.h"
-#include "format/at_offset.h"
-#include "format/chunks.h"
+#include "base/without_throwing.h"
+#include "cipher/chunk_span.h"
+#include "cipher/transform.h"
 #include "format/sealed_file.h"
+#include "io/descriptor.h"
+#include "io/write_signals.h"
 
 namespace stockade::slices {
 
@@ -43,11 +44,11 @@ void share(int fd) {
 
 // Appends the tags of sealed chunks in a row, of which the last may be shorter.
 void append_tags(const uint8_t* sealed, uint64_t length, std::vector<uint8_t>& tags) {
-  for (uint64_t begin = 0; begin < length; begin += sealed_chunk_bytes) {
-    const uint64_t chunk = std::min(sealed_chunk_bytes, length - begin);
-    if (chunk < tag_bytes) return;
+  for (uint64_t begin = 0; begin < length; begin += chunked::sealed_chunk_bytes) {
+    const uint64_t chunk = std::min(chunked::sealed_chunk_bytes, length - begin);
+    if (chunk < chunked::tag_bytes) return;
     const uint8_t* const end = sealed + begin + chunk;
-    tags.insert(tags.end(), end - tag_bytes, end);
+    tags.insert(tags.end(), end - chunked::tag_bytes, end);
   }
 }
 
@@ -57,7 +58,7 @@ bool is_zero(const uint8_t* bytes, uint64_t length) {
 
 }  // namespace
 
-Run::Run(const Terms& terms, const PayloadKey& key, Records& memory, stockade_shared_work& work,
+Run::Run(const Terms& terms, const chunked::PayloadKey& key, Records& memory, stockade_shared_work& work,
          const config::EngineChoice& engine, const JobPace& pace, Purpose purpose)
     : terms_(terms), key_(key), work_(work), engine_(engine), pace_(pace), purpose_(purpose), records_(&memory) {}
 
@@ -77,7 +78,7 @@ Status check_files(int in_fd, int out_fd, int journal_fd) {
     if (flags < 0) return STOCKADE_ERROR_IO;
     if (file.written && ((flags & O_ACCMODE) != O_RDWR || (flags & O_APPEND) != 0)) return STOCKADE_ERROR_MODE;
     for (const File* other = files; other != &file; ++other) {
-      if (other->fd >= 0 && engine::same_file(other->stat, file.stat)) return STOCKADE_ERROR_OVERLAP;
+      if (other->fd >= 0 && io::same_file(other->stat, file.stat)) return STOCKADE_ERROR_OVERLAP;
     }
   }
   return STOCKADE_OK;
@@ -86,7 +87,7 @@ Status check_files(int in_fd, int out_fd, int journal_fd) {
 Status check_beginning(const Terms& terms, int out_fd) {
   std::vector<uint8_t> bytes(terms.beginning_length());
   uint64_t got;
-  const Status status = read_at(out_fd, 0, bytes.data(), bytes.size(), &got);
+  const Status status = io::read_at(out_fd, 0, bytes.data(), bytes.size(), &got);
   if (status != STOCKADE_OK) return status;
   Header header;
   Beginning beginning;
@@ -94,7 +95,7 @@ Status check_beginning(const Terms& terms, int out_fd) {
   const Status opened = open_beginning_with(terms.file_key, bytes, header, beginning, fault);
   if (opened == STOCKADE_ERROR_MEMORY || opened == STOCKADE_ERROR_LIBRARY) return opened;
   const bool same = opened == STOCKADE_OK && beginning.length() == bytes.size() && header.cipher == terms.cipher &&
-                    std::memcmp(beginning.key->preamble, terms.preamble, preamble_bytes) == 0;
+                    std::memcmp(beginning.key->preamble, terms.preamble, chunked::preamble_bytes) == 0;
   return same ? STOCKADE_OK : STOCKADE_ERROR_JOURNAL;
 }
 
@@ -119,7 +120,7 @@ Status Run::prepare() {
   }
   if (status == STOCKADE_OK && terms_.seals()) status = check_beginning(terms_, work_.out_fd);
   if (status != STOCKADE_OK || verifies()) return status;
-  one_write_at_a_time_ = engine::takes_one_write_at_a_time(work_.out_fd);
+  one_write_at_a_time_ = io::takes_one_write_at_a_time(work_.out_fd);
   if (journal_fd < 0) return STOCKADE_OK;
   records_ = &file_;
   return file_.open(journal_fd, terms_);
@@ -140,7 +141,7 @@ Status Run::run() {
   if (in_child()) return STOCKADE_ERROR_FORKED;
   // What is sealed and recorded is written, also where the job is stopped, and not read and sealed once more by the next.
   if (status != STOCKADE_ERROR_IO) {
-    const engine::WriteSignals held;
+    const io::WriteSignals held;
     const Status written = write_sealed(0);
     if (written == STOCKADE_ERROR_IO) note_error(errno);
     if (status == STOCKADE_OK) status = written;
@@ -163,21 +164,22 @@ Status Run::run() {
 
 Status Run::do_slices() {
   // One at hand and two that wait.
-  const uint64_t room = 3 * terms_.slice_chunks * sealed_chunk_bytes;
+  const uint64_t room = 3 * terms_.slice_chunks * chunked::sealed_chunk_bytes;
   config::EngineChoice engine = engine_;
   engine.threads =
       static_cast<uint32_t>(std::min<uint64_t>(engine.threads, std::max<uint64_t>(2, memory_limit / room)));
   // As for whole files (engine/files.cpp): experience is of jobs that write.
   const bool writes = purpose_ == Purpose::make && !verifies();
   const uint64_t bytes = work_.total != 0 ? std::min(work_.total, terms_.length) : terms_.length;
-  engine::Crew crew;
-  Status status = crew.gather(engine, {tune::Operation::files, writes ? 256U : 0U, bytes, terms_.slices(), true},
-                              engine::Home::file);
+  offload::Executor executor;
+  Status status = executor.acquire(engine, {tune::Operation::files, writes ? 256U : 0U, bytes, terms_.slices(), true},
+                                   offload::Home::file);
   if (status != STOCKADE_OK) return status;
-  if (crew.lanes() != 0) engine::make_lane_key(key_.gcm(), *lane_key_);
-  const uint64_t lane_chunks = engine::Lane::capacity(crew.piece_bytes(0)) / sealed_chunk_bytes;
-  piece_chunks_ = std::clamp<uint64_t>(crew.lanes() != 0 ? lane_chunks : pace_.run_chunks, 1, terms_.slice_chunks);
-  const uint64_t workers = crew.plan().workers;
+  if (executor.slots() != 0) offload::make_device_key(key_.gcm, *device_key_);
+  const uint64_t slot_chunks = offload::TransferSlot::capacity(executor.piece_bytes(0)) / chunked::sealed_chunk_bytes;
+  piece_chunks_ =
+      std::clamp<uint64_t>(executor.slots() != 0 ? slot_chunks : pace_.segment_chunks, 1, terms_.slice_chunks);
+  const uint64_t workers = executor.plan().workers;
   most_sealed_ = std::max<uint64_t>(2 * workers, waiting_limit / terms_.slice_bytes());
   const uint64_t most = workers == 1 ? 1 : batch_slices_for_each * workers;
   for (uint64_t size = workers;; size = std::min(2 * size, most)) {
@@ -190,16 +192,16 @@ Status Run::do_slices() {
     }
     if (slices.empty()) return STOCKADE_OK;
     const bool last = slices.size() < size;
-    if ((status = do_batch(crew, slices)) != STOCKADE_OK || last) return status;
+    if ((status = do_batch(executor, slices)) != STOCKADE_OK || last) return status;
   }
 }
 
-Status Run::do_batch(engine::Crew& crew, const std::vector<uint64_t>& slices) {
-  const Status status = crew.run(slices.size(), [&](engine::Lane* lane, uint64_t i) {
+Status Run::do_batch(offload::Executor& executor, const std::vector<uint64_t>& slices) {
+  const Status status = executor.run(slices.size(), [&](offload::TransferSlot* slot, uint64_t i) {
     return without_throwing([&] {
-      const engine::WriteSignals held;
+      const io::WriteSignals held;
       std::unique_ptr<Room> room = borrow_room();
-      const Status done = do_slice({crew, lane}, slices[i], room);
+      const Status done = do_slice({executor, slot}, slices[i], room);
       const int error = errno;
       if (room != nullptr) return_room(std::move(room));
       if (done == STOCKADE_ERROR_IO) note_error(error);
@@ -210,7 +212,7 @@ Status Run::do_batch(engine::Crew& crew, const std::vector<uint64_t>& slices) {
   for (const uint64_t slice : slices) {
     const auto found = damages_.find(slice);
     if (found == damages_.end() || work_.damage == nullptr) continue;
-    for (const CheckWork::Damage& damage : found->second) {
+    for (const cipher::CheckTransform::Damage& damage : found->second) {
       if (work_.damage(work_.damage_context, damage.chunk, damage.count, damage.offset, damage.length) != 0) {
         return STOCKADE_ERROR_CANCELLED;
       }
@@ -241,13 +243,14 @@ void Run::note_error(int error) {
 // Makes room for a piece of input or output, and for as much of a slice as is wanted at once.
 Status Run::Room::prepare(uint64_t piece_chunks, uint64_t out_chunks) {
   // The last slice may be a chunk longer than the others.
-  const uint64_t in_bytes = (piece_chunks + 1) * sealed_chunk_bytes, out_bytes = (out_chunks + 1) * sealed_chunk_bytes;
+  const uint64_t in_bytes = (piece_chunks + 1) * chunked::sealed_chunk_bytes,
+                 out_bytes = (out_chunks + 1) * chunked::sealed_chunk_bytes;
   tags.clear();
   if (in.size() < in_bytes && !in.allocate(in_bytes)) return STOCKADE_ERROR_MEMORY;
   return out.size() < out_bytes && !out.allocate(out_bytes) ? STOCKADE_ERROR_MEMORY : STOCKADE_OK;
 }
 
-Status Run::do_slice(const engine::Worker& worker, uint64_t slice, std::unique_ptr<Room>& room) {
+Status Run::do_slice(const offload::Worker& worker, uint64_t slice, std::unique_ptr<Room>& room) {
   if (in_child()) return STOCKADE_ERROR_FORKED;
   if (verifies()) return verify(worker, slice, *room);
   SliceState state;
@@ -296,7 +299,7 @@ Status Run::conclude_read_back(uint64_t slice, const SliceDigest& digest, bool i
   return advance(terms_.bytes_in(slice));
 }
 
-Status Run::make(const engine::Worker& worker, uint64_t slice, std::unique_ptr<Room>& room) {
+Status Run::make(const offload::Worker& worker, uint64_t slice, std::unique_ptr<Room>& room) {
   const Status status = terms_.seals() ? seal(worker, slice, room) : open(worker, slice, *room);
   if (status != STOCKADE_OK) return status;
   const std::lock_guard lock(mutex_);
@@ -308,25 +311,26 @@ Status Run::make(const engine::Worker& worker, uint64_t slice, std::unique_ptr<R
 // Exactly what the terms say is there.
 Status Run::read_input(uint64_t offset, uint8_t* data, uint64_t length) const {
   uint64_t got;
-  const Status status = read_at(work_.in_fd, offset, data, length, &got);
+  const Status status = io::read_at(work_.in_fd, offset, data, length, &got);
   return status == STOCKADE_OK && got < length ? STOCKADE_ERROR_INPUT_CHANGED : status;
 }
 
-Status Run::seal(const engine::Worker& worker, uint64_t slice, std::unique_ptr<Room>& borrowed) {
+Status Run::seal(const offload::Worker& worker, uint64_t slice, std::unique_ptr<Room>& borrowed) {
   Room& room = *borrowed;
   Status status = room.prepare(piece_chunks_, terms_.slice_chunks);
   if (status != STOCKADE_OK) return status;
-  const uint64_t length = terms_.bytes_in(slice), piece = piece_chunks_ * chunk_bytes;
+  const uint64_t length = terms_.bytes_in(slice), piece = piece_chunks_ * chunked::chunk_bytes;
   uint8_t* to = room.out.data();
   for (uint64_t done = 0, now = 0; done == 0 || done < length; done += now) {
     now = std::min(piece, length - done);
     const bool last = terms_.is_last(slice) && done + now == length;
-    const uint64_t first = terms_.first_chunk(slice) + done / chunk_bytes;
+    const uint64_t first = terms_.first_chunk(slice) + done / chunked::chunk_bytes;
     status = read_input(terms_.plain_offset(slice) + done, room.in.data(), now);
-    if (status == STOCKADE_OK) status = seal_span(worker, key_, *lane_key_, {first, room.in.data(), now, last, to});
+    if (status == STOCKADE_OK)
+      status = cipher::seal_span(worker, key_, *device_key_, {first, room.in.data(), now, last, to});
     if (status == STOCKADE_OK) status = advance(now);
     if (status != STOCKADE_OK) return status;
-    const uint64_t sealed = sealed_length(now, last);
+    const uint64_t sealed = chunked::sealed_length(now, last);
     append_tags(to, sealed, room.tags);
     to += sealed;
     if (now == 0) break;
@@ -378,24 +382,24 @@ Status Run::write_sealed(uint64_t most_left) {
   }
 }
 
-Status Run::open(const engine::Worker& worker, uint64_t slice, Room& room) {
+Status Run::open(const offload::Worker& worker, uint64_t slice, Room& room) {
   Status status = room.prepare(piece_chunks_, terms_.slice_chunks);
   if (status != STOCKADE_OK) return status;
-  OpenWork work(key_, terms_.header_length);
-  if (worker.crew.lanes() != 0) work.prepare_lanes();
-  const uint64_t length = terms_.bytes_in(slice), piece = piece_chunks_ * sealed_chunk_bytes;
-  const uint64_t begin = terms_.first_chunk(slice) * sealed_chunk_bytes;
+  cipher::OpenTransform transform(key_, terms_.header_length);
+  if (worker.executor.slots() != 0) transform.prepare_device_key();
+  const uint64_t length = terms_.bytes_in(slice), piece = piece_chunks_ * chunked::sealed_chunk_bytes;
+  const uint64_t begin = terms_.first_chunk(slice) * chunked::sealed_chunk_bytes;
   uint8_t* to = room.out.data();
   for (uint64_t done = 0, now = 0; done < length; done += now) {
     now = std::min(piece, length - done);
-    engine::FileRun run{begin + done, room.in.data(), now, terms_.is_last(slice) && done + now == length, to, 0};
-    status = read_input(terms_.beginning_length() + run.offset, room.in.data(), now);
-    if (status == STOCKADE_OK) status = work.transform(run, worker);
-    if (status != STOCKADE_OK && work.fault().status == status) add_fault(work.fault());
+    cipher::Segment segment{begin + done, room.in.data(), now, terms_.is_last(slice) && done + now == length, to, 0};
+    status = read_input(terms_.beginning_length() + segment.offset, room.in.data(), now);
+    if (status == STOCKADE_OK) status = transform.apply(segment, worker);
+    if (status != STOCKADE_OK && transform.fault().status == status) add_fault(transform.fault());
     if (status == STOCKADE_OK) status = advance(now);
     if (status != STOCKADE_OK) return status;
     append_tags(room.in.data(), now, room.tags);
-    to += run.out_length;
+    to += segment.out_length;
   }
   SliceDigest digest;
   status = check_input();
@@ -404,34 +408,35 @@ Status Run::open(const engine::Worker& worker, uint64_t slice, Room& room) {
   return write_slice(slice, digest, terms_.plain_offset(slice), room, static_cast<uint64_t>(to - room.out.data()));
 }
 
-Status Run::verify(const engine::Worker& worker, uint64_t slice, Room& room) {
+Status Run::verify(const offload::Worker& worker, uint64_t slice, Room& room) {
   Status status = room.prepare(piece_chunks_, 0);
   if (status != STOCKADE_OK) return status;
-  CheckWork work(key_, terms_.header_length);
-  if (worker.crew.lanes() != 0) work.prepare_lanes();
-  const uint64_t length = terms_.bytes_in(slice), piece = piece_chunks_ * sealed_chunk_bytes;
-  const uint64_t begin = terms_.first_chunk(slice) * sealed_chunk_bytes;
+  cipher::CheckTransform transform(key_, terms_.header_length);
+  if (worker.executor.slots() != 0) transform.prepare_device_key();
+  const uint64_t length = terms_.bytes_in(slice), piece = piece_chunks_ * chunked::sealed_chunk_bytes;
+  const uint64_t begin = terms_.first_chunk(slice) * chunked::sealed_chunk_bytes;
   for (uint64_t done = 0, now = 0; done == 0 || done < length; done += now) {
     now = std::min(piece, length - done);
-    engine::FileRun run{begin + done, room.in.data(), now, terms_.is_last(slice) && done + now == length, nullptr, 0};
-    status = read_input(terms_.beginning_length() + run.offset, room.in.data(), now);
-    if (status == STOCKADE_OK) status = work.transform(run, worker);
+    cipher::Segment segment{
+        begin + done, room.in.data(), now, terms_.is_last(slice) && done + now == length, nullptr, 0};
+    status = read_input(terms_.beginning_length() + segment.offset, room.in.data(), now);
+    if (status == STOCKADE_OK) status = transform.apply(segment, worker);
     if (status == STOCKADE_OK) status = advance(now);
     if (status != STOCKADE_OK) return status;
     if (now == 0) break;
   }
   if ((status = check_input()) != STOCKADE_OK) return status;
-  add_fault(work.fault());
+  add_fault(transform.fault());
   const std::lock_guard lock(mutex_);
   work_.in_length += length;
-  work_.out_length += work.intact_bytes();
+  work_.out_length += transform.intact_bytes();
   ++work_.slices;
-  damages_[slice] = work.damages();
+  damages_[slice] = transform.damages();
   return STOCKADE_OK;
 }
 
 // Whether what stands in the output for a slice is what its record says.
-Status Run::read_back(const engine::Worker& worker, uint64_t slice, Room& room, const SliceDigest& wanted,
+Status Run::read_back(const offload::Worker& worker, uint64_t slice, Room& room, const SliceDigest& wanted,
                       bool& intact) {
   intact = true;
   Status status = room.prepare(piece_chunks_, piece_chunks_);
@@ -446,17 +451,17 @@ Status Run::read_back(const engine::Worker& worker, uint64_t slice, Room& room, 
   return status;
 }
 
-Status Run::read_back_sealed(const engine::Worker& worker, uint64_t slice, Room& room, bool& intact) {
-  const uint64_t length = terms_.sealed_bytes_in(slice), piece = piece_chunks_ * sealed_chunk_bytes;
+Status Run::read_back_sealed(const offload::Worker& worker, uint64_t slice, Room& room, bool& intact) {
+  const uint64_t length = terms_.sealed_bytes_in(slice), piece = piece_chunks_ * chunked::sealed_chunk_bytes;
   for (uint64_t done = 0, now = 0; intact && done < length; done += now) {
     now = std::min(piece, length - done);
     uint64_t got;
-    Status status = read_at(work_.out_fd, terms_.sealed_offset(slice) + done, room.in.data(), now, &got);
+    Status status = io::read_at(work_.out_fd, terms_.sealed_offset(slice) + done, room.in.data(), now, &got);
     if (status == STOCKADE_OK) status = advance(0);
     if (status != STOCKADE_OK) return status;
     intact = got == now;
     if (!intact) return STOCKADE_OK;
-    const uint64_t first = terms_.first_chunk(slice) + done / sealed_chunk_bytes;
+    const uint64_t first = terms_.first_chunk(slice) + done / chunked::sealed_chunk_bytes;
     status = check_span(worker, {first, room.in.data(), now, terms_.is_last(slice) && done + now == length, nullptr},
                         intact);
     if (status != STOCKADE_OK) return status;
@@ -465,34 +470,34 @@ Status Run::read_back_sealed(const engine::Worker& worker, uint64_t slice, Room&
   return STOCKADE_OK;
 }
 
-Status Run::check_span(const engine::Worker& worker, const ChunkSpan& span, bool& intact) const {
+Status Run::check_span(const offload::Worker& worker, const cipher::ChunkSpan& span, bool& intact) const {
   std::vector<uint32_t> refused;
-  const Status status = open_span(worker, key_, *lane_key_, span, refused);
+  const Status status = cipher::open_span(worker, key_, *device_key_, span, refused);
   for (uint64_t i = 0; status == STOCKADE_OK && intact && i < span.sealed_count(); ++i) {
-    const uint8_t* const chunk = span.in + i * sealed_chunk_bytes;
-    const uint64_t length = std::min(sealed_chunk_bytes, span.length - i * sealed_chunk_bytes);
-    intact = i < refused.size() ? refused[i] == 0 : check_chunk(key_, span.first + i, chunk, length);
+    const uint8_t* const chunk = span.in + i * chunked::sealed_chunk_bytes;
+    const uint64_t length = std::min(chunked::sealed_chunk_bytes, span.length - i * chunked::sealed_chunk_bytes);
+    intact = i < refused.size() ? refused[i] == 0 : chunked::check_chunk(key_, span.first + i, chunk, length);
   }
   return status;
 }
 
 // Sealed once more, in memory only, the plaintext has the tags that it was opened with.
-Status Run::read_back_opened(const engine::Worker& worker, uint64_t slice, Room& room, bool& intact) {
-  const uint64_t length = terms_.plain_bytes_in(slice), piece = piece_chunks_ * chunk_bytes;
+Status Run::read_back_opened(const offload::Worker& worker, uint64_t slice, Room& room, bool& intact) {
+  const uint64_t length = terms_.plain_bytes_in(slice), piece = piece_chunks_ * chunked::chunk_bytes;
   for (uint64_t done = 0, now = 0; done == 0 || done < length; done += now) {
     now = std::min(piece, length - done);
     uint64_t got;
-    Status status = read_at(work_.out_fd, terms_.plain_offset(slice) + done, room.in.data(), now, &got);
+    Status status = io::read_at(work_.out_fd, terms_.plain_offset(slice) + done, room.in.data(), now, &got);
     if (status == STOCKADE_OK) status = advance(0);
     if (status != STOCKADE_OK) return status;
     intact = got == now;
     if (!intact) return STOCKADE_OK;
     const bool last = terms_.is_last(slice) && done + now == length;
-    const uint64_t first = terms_.first_chunk(slice) + done / chunk_bytes;
-    status = seal_span(worker, key_, *lane_key_, {first, room.in.data(), now, last, room.out.data()});
+    const uint64_t first = terms_.first_chunk(slice) + done / chunked::chunk_bytes;
+    status = cipher::seal_span(worker, key_, *device_key_, {first, room.in.data(), now, last, room.out.data()});
     if (status != STOCKADE_OK) return status;
-    append_tags(room.out.data(), sealed_length(now, last), room.tags);
-    wipe(room.out.data(), sealed_length(now, last));
+    append_tags(room.out.data(), chunked::sealed_length(now, last), room.tags);
+    wipe(room.out.data(), chunked::sealed_length(now, last));
     if (now == 0) break;
   }
   return STOCKADE_OK;
@@ -510,7 +515,8 @@ Status Run::is_blank(uint64_t slice, Room& room, bool& blank) const {
     if (data >= 0) at = static_cast<uint64_t>(data);
     if (at >= end) return STOCKADE_OK;
     uint64_t got;
-    const Status status = read_at(work_.out_fd, at, room.in.data(), std::min<uint64_t>(room.in.size(), end - at), &got);
+    const Status status =
+        io::read_at(work_.out_fd, at, room.in.data(), std::min<uint64_t>(room.in.size(), end - at), &got);
     if (status != STOCKADE_OK || got == 0) return status;
     blank = is_zero(room.in.data(), got);
     at += got;
@@ -522,7 +528,7 @@ Status Run::is_blank(uint64_t slice, Room& room, bool& blank) const {
 Status Run::write_slice(uint64_t slice, const SliceDigest& digest, uint64_t offset, Room& room, uint64_t length) {
   std::unique_lock turn(write_turn_, std::defer_lock);
   if (one_write_at_a_time_) turn.lock();
-  const Status status = write_at(work_.out_fd, offset, room.out.data(), length);
+  const Status status = io::write_at(work_.out_fd, offset, room.out.data(), length);
   if (one_write_at_a_time_) turn.unlock();
   return status == STOCKADE_OK ? note(slice, digest) : status;
 }
@@ -547,7 +553,7 @@ Status Run::settle(bool now) {
     entries.swap(pending_);
   }
   // Without a journal nothing is synced here: that is left to the caller.
-  Status status = records_ == &file_ ? sync_data(work_.out_fd) : STOCKADE_OK;
+  Status status = records_ == &file_ ? io::sync_data(work_.out_fd) : STOCKADE_OK;
   if (status == STOCKADE_OK) status = records_->note_done(entries);
   if (status == STOCKADE_ERROR_IO) note_error(errno);
   const Clock::time_point end = Clock::now();

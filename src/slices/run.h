@@ -18,12 +18,13 @@
 #include "base/forks.h"
 #include "base/secret.h"
 #include "base/status.h"
-#include "engine/cuda.h"
+#include "chunked/payload.h"
+#include "cipher/chunk_span.h"
+#include "cipher/payload_transform.h"
 #include "config/environment.h"
-#include "format/chunks.h"
-#include "format/cobblestone.h"
 #include "format/file_job.h"
-#include "format/payload_work.h"
+#include "offload/device_key.h"
+#include "offload/executor.h"
 #include "slices/journal.h"
 #include "slices/terms.h"
 
@@ -42,7 +43,7 @@ enum class Purpose { make, read_back };
 class Run {
  public:
   // `memory` has the records of a job without a journal.
-  Run(const Terms& terms, const format::PayloadKey& key, Records& memory, stockade_shared_work& work,
+  Run(const Terms& terms, const chunked::PayloadKey& key, Records& memory, stockade_shared_work& work,
       const config::EngineChoice& engine, const format::JobPace& pace, Purpose purpose);
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
@@ -74,22 +75,22 @@ class Run {
   Status prepare();
   Status check_input() const;
   Status do_slices();
-  Status do_batch(engine::Crew& crew, const std::vector<uint64_t>& slices);
-  Status do_slice(const engine::Worker& worker, uint64_t slice, std::unique_ptr<Room>& room);
+  Status do_batch(offload::Executor& executor, const std::vector<uint64_t>& slices);
+  Status do_slice(const offload::Worker& worker, uint64_t slice, std::unique_ptr<Room>& room);
 
-  Status make(const engine::Worker& worker, uint64_t slice, std::unique_ptr<Room>& room);
-  Status seal(const engine::Worker& worker, uint64_t slice, std::unique_ptr<Room>& room);
+  Status make(const offload::Worker& worker, uint64_t slice, std::unique_ptr<Room>& room);
+  Status seal(const offload::Worker& worker, uint64_t slice, std::unique_ptr<Room>& room);
   Status write_sealed(uint64_t most_left);
-  Status open(const engine::Worker& worker, uint64_t slice, Room& room);
-  Status verify(const engine::Worker& worker, uint64_t slice, Room& room);
+  Status open(const offload::Worker& worker, uint64_t slice, Room& room);
+  Status verify(const offload::Worker& worker, uint64_t slice, Room& room);
   Status read_input(uint64_t offset, uint8_t* data, uint64_t length) const;
   Status is_blank(uint64_t slice, Room& room, bool& blank) const;
   Status write_slice(uint64_t slice, const SliceDigest& digest, uint64_t offset, Room& room, uint64_t length);
 
-  Status read_back(const engine::Worker& worker, uint64_t slice, Room& room, const SliceDigest& wanted, bool& intact);
-  Status read_back_sealed(const engine::Worker& worker, uint64_t slice, Room& room, bool& intact);
-  Status read_back_opened(const engine::Worker& worker, uint64_t slice, Room& room, bool& intact);
-  Status check_span(const engine::Worker& worker, const format::ChunkSpan& span, bool& intact) const;
+  Status read_back(const offload::Worker& worker, uint64_t slice, Room& room, const SliceDigest& wanted, bool& intact);
+  Status read_back_sealed(const offload::Worker& worker, uint64_t slice, Room& room, bool& intact);
+  Status read_back_opened(const offload::Worker& worker, uint64_t slice, Room& room, bool& intact);
+  Status check_span(const offload::Worker& worker, const cipher::ChunkSpan& span, bool& intact) const;
   Status conclude_read_back(uint64_t slice, const SliceDigest& digest, bool intact);
 
   std::unique_ptr<Room> borrow_room();
@@ -104,7 +105,7 @@ class Run {
   bool in_child() const { return process_ != process_number(); }
 
   const Terms& terms_;
-  const format::PayloadKey& key_;
+  const chunked::PayloadKey& key_;
   stockade_shared_work& work_;
   const config::EngineChoice& engine_;
   const format::JobPace& pace_;
@@ -113,7 +114,7 @@ class Run {
   Records file_;           // of a job with a journal
   Records* records_;       // those that count
   InputIdentity input_{};  // as it must stay while this runs
-  Secret<engine::LaneKey> lane_key_;
+  Secret<offload::DeviceKey> device_key_;
   uint64_t piece_chunks_ = 0;
   bool one_write_at_a_time_ = false;
   std::mutex write_turn_;
@@ -127,7 +128,7 @@ class Run {
 
   // Of all workers, as are the written members of work_.
   std::mutex mutex_;
-  std::map<uint64_t, std::vector<format::CheckWork::Damage>> damages_;
+  std::map<uint64_t, std::vector<cipher::CheckTransform::Damage>> damages_;
   uint64_t resumed_ = 0;
   bool incomplete_ = false;              // a slice that was to be read back is not done
   int error_ = 0;                        // errno of the first failure

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "format/at_offset.h"
-#include "format/chunks.h"
+#include "cipher/chunk_span.h"
+#include "io/descriptor.h"
 
 namespace stockade::slices {
 
@@ -43,7 +43,7 @@ Status open_input(FileInput& input) {
 bool clear_file(int fd) {
   struct stat found;
   if (::fstat(fd, &found) != 0) return false;
-  return found.st_size == 0 || (::ftruncate(fd, 0) == 0 && sync_data(fd) == STOCKADE_OK);
+  return found.st_size == 0 || (::ftruncate(fd, 0) == 0 && io::sync_data(fd) == STOCKADE_OK);
 }
 
 // Begins the output and, once that is on storage, the journal. Whatever stood in either before belongs to another key.
@@ -52,13 +52,13 @@ Status write_files(const Terms& terms, int out_fd, const Options& options, Bytes
   if (!journal.empty() && !clear_file(options.journal_fd)) return STOCKADE_ERROR_IO;
   if (out_fd >= 0) {
     if (::ftruncate(out_fd, 0) != 0) return STOCKADE_ERROR_IO;
-    const Status status = write_at(out_fd, 0, lead.data(), lead.size());
+    const Status status = io::write_at(out_fd, 0, lead.data(), lead.size());
     if (status != STOCKADE_OK) return status;
     const auto length = static_cast<off_t>(terms.output_length());
     if (options.extends_output && ::ftruncate(out_fd, length) != 0) return STOCKADE_ERROR_IO;
   }
   if (journal.empty()) return STOCKADE_OK;
-  const Status status = out_fd >= 0 ? sync_data(out_fd) : STOCKADE_OK;
+  const Status status = out_fd >= 0 ? io::sync_data(out_fd) : STOCKADE_OK;
   return status == STOCKADE_OK ? write_journal(options.journal_fd, terms, journal) : status;
 }
 
@@ -78,7 +78,7 @@ Status prepare(const FileFormat& format, const Options& options, RandomSource& r
 void SlicedFile::adopt(const Beginning& beginning) {
   terms_->cipher = beginning.cipher;
   terms_->header_length = beginning.header_length;
-  std::memcpy(terms_->preamble, beginning.key->preamble, preamble_bytes);
+  std::memcpy(terms_->preamble, beginning.key->preamble, chunked::preamble_bytes);
   std::memcpy(terms_->file_key, *beginning.file_key, file_key_bytes);
   *key_ = *beginning.key;
 }
@@ -91,10 +91,11 @@ Status SlicedFile::derive() {
   Beginning beginning;
   beginning.cipher = terms_->cipher;
   std::memcpy(*beginning.file_key, terms_->file_key, file_key_bytes);
-  const Status status = derive_from_file_key(beginning, Bytes(terms_->preamble, salt_bytes));
+  const Status status = derive_from_file_key(beginning, Bytes(terms_->preamble, chunked::salt_bytes));
   if (status != STOCKADE_OK) return status;
   *key_ = *beginning.key;
-  return equal_constant_time(key_->preamble, terms_->preamble, preamble_bytes) ? STOCKADE_OK : STOCKADE_ERROR_MISMATCH;
+  return equal_constant_time(key_->preamble, terms_->preamble, chunked::preamble_bytes) ? STOCKADE_OK
+                                                                                        : STOCKADE_ERROR_MISMATCH;
 }
 
 Status SlicedFile::create_sealing(const FileFormat& format, int in_fd, int out_fd, const Options& options,
@@ -106,7 +107,7 @@ Status SlicedFile::create_sealing(const FileFormat& format, int in_fd, int out_f
   terms_->has_input = in_fd >= 0;
   if (terms_->has_input) terms_->input = identify(input.stat());
   terms_->length = terms_->has_input ? input.length() : options.plain_length;
-  if (terms_->length / chunk_bytes >= max_chunks) return STOCKADE_ERROR_TOO_MANY_CHUNKS;
+  if (terms_->length / chunked::chunk_bytes >= chunked::max_chunks) return STOCKADE_ERROR_TOO_MANY_CHUNKS;
   status = choose_slices(options.slice_bytes, options.processes, *terms_);
   Beginning beginning;
   std::vector<uint8_t> lead, journal;
@@ -141,7 +142,7 @@ Status SlicedFile::create_opening(const FileFormat& format, int in_fd, int out_f
   terms_->has_input = true;
   terms_->input = identify(input.stat());
   terms_->length = input.length() - beginning.length();
-  if (terms_->length / sealed_chunk_bytes >= max_chunks) return STOCKADE_ERROR_TOO_MANY_CHUNKS;
+  if (terms_->length / chunked::sealed_chunk_bytes >= chunked::max_chunks) return STOCKADE_ERROR_TOO_MANY_CHUNKS;
   adopt(beginning);
   std::vector<uint8_t> journal;
   status = choose_slices(options.slice_bytes, options.processes, *terms_);
@@ -199,8 +200,8 @@ void SlicedFile::describe(stockade_shared_info& info) const {
   info.file_length = terms.file_length();
 }
 
-Status SlicedFile::work(stockade_shared_work& work, const config::EngineChoice& engine, const JobPace& pace, Purpose purpose,
-                        uint64_t* resumed) const {
+Status SlicedFile::work(stockade_shared_work& work, const config::EngineChoice& engine, const JobPace& pace,
+                        Purpose purpose, uint64_t* resumed) const {
   work.slices = work.in_length = work.out_length = 0;
   work.fault = make_fault(STOCKADE_OK);
   Run run(*terms_, *key_, memory_, work, engine, pace, purpose);
@@ -215,7 +216,8 @@ Status SlicedFile::run(stockade_shared_work& shared, const config::EngineChoice&
   return work(shared, engine, pace, Purpose::make, resumed);
 }
 
-Status SlicedFile::read_back(stockade_shared_work& shared, const config::EngineChoice& engine, const JobPace& pace) const {
+Status SlicedFile::read_back(stockade_shared_work& shared, const config::EngineChoice& engine,
+                             const JobPace& pace) const {
   return work(shared, engine, pace, Purpose::read_back, nullptr);
 }
 
@@ -229,18 +231,18 @@ Status SlicedFile::find_missing(int journal_fd, std::vector<uint64_t>& slices) c
 // Opens the first and the last chunk of each slice: where processes have written side by side, on several machines, one
 // may have undone what its neighbour wrote into a page of the file that they share.
 Status SlicedFile::check_borders(int out_fd, std::vector<uint64_t>& damaged, stockade_fault& fault) const {
-  const uint64_t chunks = chunk_count(terms_->file_length() - terms_->header_length);
-  std::vector<uint8_t> sealed(sealed_chunk_bytes);
+  const uint64_t chunks = chunked::chunk_count(terms_->file_length() - terms_->header_length);
+  std::vector<uint8_t> sealed(chunked::sealed_chunk_bytes);
   for (uint64_t slice = 0; slice < terms_->slices(); ++slice) {
     const uint64_t first = slice * terms_->slice_chunks;
     const uint64_t last = slice + 1 < terms_->slices() ? first + terms_->slice_chunks - 1 : chunks - 1;
     for (const uint64_t chunk : {first, last}) {
-      const uint64_t offset = terms_->header_length + chunk_offset(chunk);
-      const uint64_t length = std::min(sealed_chunk_bytes, terms_->file_length() - offset);
+      const uint64_t offset = terms_->header_length + chunked::chunk_offset(chunk);
+      const uint64_t length = std::min(chunked::sealed_chunk_bytes, terms_->file_length() - offset);
       uint64_t got;
-      const Status status = read_at(out_fd, offset, sealed.data(), length, &got);
+      const Status status = io::read_at(out_fd, offset, sealed.data(), length, &got);
       if (status != STOCKADE_OK) return status;
-      if (got == length && check_chunk(*key_, chunk, sealed.data(), length)) continue;
+      if (got == length && chunked::check_chunk(*key_, chunk, sealed.data(), length)) continue;
       if (damaged.empty()) fault = fault_in_chunk(STOCKADE_ERROR_CHUNK, chunk, offset);
       damaged.push_back(slice);
       break;
@@ -283,40 +285,40 @@ Status SlicedFile::check(int out_fd, int journal_fd, stockade_fault& fault) cons
 
 bool SlicedFile::is_piece(uint64_t offset, uint64_t length) const {
   const uint64_t plain = terms_->plain_length();
-  if (offset % chunk_bytes != 0 || offset > plain || length > plain - offset) return false;
-  return offset + length == plain || length % chunk_bytes == 0;
+  if (offset % chunked::chunk_bytes != 0 || offset > plain || length > plain - offset) return false;
+  return offset + length == plain || length % chunked::chunk_bytes == 0;
 }
 
 uint64_t SlicedFile::sealed_length(uint64_t offset, uint64_t length) const {
   if (!is_piece(offset, length)) return 0;
-  return format::sealed_length(length, offset + length == terms_->plain_length());
+  return chunked::sealed_length(length, offset + length == terms_->plain_length());
 }
 
 Status SlicedFile::seal(uint64_t offset, Bytes in, uint8_t* out, const config::EngineChoice& engine) const {
   if (!terms_->seals()) return STOCKADE_ERROR_MODE;
   if (!is_piece(offset, in.size())) return STOCKADE_ERROR_ARGUMENT;
   const bool last = offset + in.size() == terms_->plain_length();
-  return seal_span(engine, *key_, {offset / chunk_bytes, in.data(), in.size(), last, out});
+  return cipher::seal_span(engine, *key_, {offset / chunked::chunk_bytes, in.data(), in.size(), last, out});
 }
 
-Status SlicedFile::unseal(uint64_t offset, const uint8_t* in, std::span<uint8_t> out, const config::EngineChoice& engine,
-                          stockade_fault& fault) const {
+Status SlicedFile::unseal(uint64_t offset, const uint8_t* in, std::span<uint8_t> out,
+                          const config::EngineChoice& engine, stockade_fault& fault) const {
   const auto end = [&](Status status) {
     fault = make_fault(status);
     return status;
   };
   if (terms_->seals()) return end(STOCKADE_ERROR_MODE);
   if (!is_piece(offset, out.size())) return end(STOCKADE_ERROR_ARGUMENT);
-  const uint64_t first = offset / chunk_bytes;
+  const uint64_t first = offset / chunked::chunk_bytes;
   const bool last = offset + out.size() == terms_->plain_length();
-  const uint64_t length = format::sealed_length(out.size(), last);
+  const uint64_t length = chunked::sealed_length(out.size(), last);
   uint64_t damaged = UINT64_MAX;
-  const Status status = open_span(engine, *key_, {first, in, length, last, out.data()}, &damaged);
+  const Status status = cipher::open_span(engine, *key_, {first, in, length, last, out.data()}, &damaged);
   if (status == STOCKADE_OK && damaged == UINT64_MAX) return end(STOCKADE_OK);
   wipe(out.data(), out.size());
   if (status != STOCKADE_OK) return end(status);
   const uint64_t chunk = first + damaged;
-  fault = fault_in_chunk(STOCKADE_ERROR_CHUNK, chunk, terms_->header_length + chunk_offset(chunk));
+  fault = fault_in_chunk(STOCKADE_ERROR_CHUNK, chunk, terms_->header_length + chunked::chunk_offset(chunk));
   return fault.status;
 }
 

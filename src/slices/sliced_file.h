@@ -51,7 +51,8 @@ class SlicedFile {
   // `resumed` becomes the bytes of input in slices that an earlier run had made; it may be null.
   Status run(stockade_shared_work& work, const config::EngineChoice& engine, const format::JobPace& pace = {},
              uint64_t* resumed = nullptr) const;
-  Status read_back(stockade_shared_work& work, const config::EngineChoice& engine, const format::JobPace& pace = {}) const;
+  Status read_back(stockade_shared_work& work, const config::EngineChoice& engine,
+                   const format::JobPace& pace = {}) const;
   Status find_missing(int journal_fd, std::vector<uint64_t>& slices) const;
   Status check(int out_fd, int journal_fd, stockade_fault& fault) const;
 
@@ -72,11 +73,11 @@ class SlicedFile {
   bool is_piece(uint64_t offset, uint64_t length) const;
   Status check_borders(int out_fd, std::vector<uint64_t>& damaged, stockade_fault& fault) const;
 
-  Status work(stockade_shared_work& work, const config::EngineChoice& engine, const format::JobPace& pace, Purpose purpose,
-              uint64_t* resumed) const;
+  Status work(stockade_shared_work& work, const config::EngineChoice& engine, const format::JobPace& pace,
+              Purpose purpose, uint64_t* resumed) const;
 
   Secret<Terms> terms_;
-  Secret<format::PayloadKey> key_;
+  Secret<chunked::PayloadKey> key_;
   // Of a job without a journal: what this process knows of its slices.
   mutable Records memory_;
 };

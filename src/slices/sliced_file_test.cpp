@@ -30,7 +30,7 @@ using tests::TemporaryFile;
 using Buffer = std::vector<uint8_t>;
 
 constexpr uint64_t kib = 1024, slice = 256 * kib;
-constexpr uint64_t sealed_slice = run_chunks * sealed_chunk_bytes;
+constexpr uint64_t sealed_slice = segment_chunks * chunked::sealed_chunk_bytes;
 constexpr config::EngineChoice serial{config::Kind::serial, 1}, threads{config::Kind::threads, 3};
 
 // Gives out slices of a list.
@@ -270,7 +270,7 @@ TEST_F(SlicedFiles, hand_on_their_terms_to_the_same_version_only) {
     EXPECT_TRUE(status == STOCKADE_OK || status == STOCKADE_ERROR_MISMATCH) << i;
     refused += status == STOCKADE_ERROR_MISMATCH ? 1 : 0;
   }
-  EXPECT_GE(refused, preamble_bytes + file_key_bytes);
+  EXPECT_GE(refused, chunked::preamble_bytes + file_key_bytes);
   EXPECT_EQ(other.import_terms(Buffer(terms.size()).data()), STOCKADE_ERROR_MISMATCH);
 }
 
@@ -335,9 +335,9 @@ TEST_F(SlicedFiles, write_their_journal_as_the_document_says) {
   const std::string name = "stockade journal v2\n";
   Buffer expected(name.begin(), name.end());
   expected.resize(24);
-  const uint64_t header_length = info(job).beginning_length - preamble_bytes;
+  const uint64_t header_length = info(job).beginning_length - chunked::preamble_bytes;
   for (const uint64_t value :
-       {uint64_t{0}, header_length, uint64_t{plain.size()}, run_chunks, static_cast<uint64_t>(input.st_size),
+       {uint64_t{0}, header_length, uint64_t{plain.size()}, segment_chunks, static_cast<uint64_t>(input.st_size),
         static_cast<uint64_t>(input.st_mtim.tv_sec), static_cast<uint64_t>(input.st_mtim.tv_nsec),
         static_cast<uint64_t>(input.st_ctim.tv_sec), static_cast<uint64_t>(input.st_ctim.tv_nsec),
         static_cast<uint64_t>(input.st_ino), static_cast<uint64_t>(input.st_dev)}) {
@@ -353,7 +353,7 @@ TEST_F(SlicedFiles, write_their_journal_as_the_document_says) {
   machine.resize(16);
   append(expected, machine);
   append(expected, id);
-  Buffer preamble(preamble_bytes);
+  Buffer preamble(chunked::preamble_bytes);
   tests::read_exactly(out.fd(), header_length, preamble.data(), preamble.size());
   append(expected, preamble);
   append(expected, mac(expected));
@@ -381,10 +381,10 @@ TEST_F(SlicedFiles, write_their_journal_as_the_document_says) {
       continue;
     }
     Buffer digested = message("slice", i);
-    for (uint64_t chunk = i * run_chunks; chunk < (i + 1) * run_chunks; ++chunk) {
-      const uint64_t end = std::min<uint64_t>(header_length + chunk_offset(chunk + 1), file.size());
-      if (header_length + chunk_offset(chunk) >= file.size()) break;
-      digested.insert(digested.end(), file.begin() + static_cast<std::ptrdiff_t>(end - tag_bytes),
+    for (uint64_t chunk = i * segment_chunks; chunk < (i + 1) * segment_chunks; ++chunk) {
+      const uint64_t end = std::min<uint64_t>(header_length + chunked::chunk_offset(chunk + 1), file.size());
+      if (header_length + chunked::chunk_offset(chunk) >= file.size()) break;
+      digested.insert(digested.end(), file.begin() + static_cast<std::ptrdiff_t>(end - chunked::tag_bytes),
                       file.begin() + static_cast<std::ptrdiff_t>(end));
     }
     const Buffer digest = mac(digested);
@@ -465,7 +465,7 @@ TEST_F(SlicedFiles, seal_no_slice_whose_record_was_lost) {
     // The output holds what no record is about, so it cannot be known what was sealed there.
     const TemporaryFile kept(out.content());
     EXPECT_EQ(run(job, in, kept, {left}, torn.fd()), STOCKADE_ERROR_JOURNAL);
-    EXPECT_EQ(work_.fault.chunk, left * run_chunks);
+    EXPECT_EQ(work_.fault.chunk, left * segment_chunks);
     EXPECT_EQ(kept.content(), out.content());
     // Where nothing was written, nothing was sealed.
     Buffer blank = out.content();
@@ -617,7 +617,7 @@ TEST_F(SlicedFiles, seal_no_other_plaintext_once_a_slice_was_begun) {
   const Buffer before = out.content(), records = journal.content();
   accepts_ = true;
   EXPECT_EQ(run(job, other, out, {1}, journal.fd()), STOCKADE_ERROR_INPUT_CHANGED);
-  EXPECT_EQ(work_.fault.chunk, run_chunks);
+  EXPECT_EQ(work_.fault.chunk, segment_chunks);
   EXPECT_EQ(out.content(), before);
   EXPECT_EQ(journal.content(), records);
   // Others have not changed, and what was never begun may be anything.
@@ -639,7 +639,7 @@ TEST_F(SlicedFiles, seal_nothing_where_a_record_was_altered) {
     altered[record + place] ^= 0x40;
     const TemporaryFile bad(altered);
     EXPECT_EQ(run(job, in, out, {1}, bad.fd()), STOCKADE_ERROR_JOURNAL);
-    EXPECT_EQ(work_.fault.chunk, run_chunks);
+    EXPECT_EQ(work_.fault.chunk, segment_chunks);
     EXPECT_EQ(bad.content(), altered);
   }
   // The record of another slice is none of this one.
@@ -725,7 +725,7 @@ TEST_F(SlicedFiles, read_back_what_was_done) {
       std::vector<uint64_t> expected;
       for (uint64_t s = std::min<uint64_t>(hit_first, 5); s <= hit_last; ++s) expected.push_back(s);
       ASSERT_EQ(read_back(job, bad, noted, all(6), i % 2 == 0 ? serial : threads), STOCKADE_ERROR_CHUNK);
-      EXPECT_EQ(work_.fault.chunk, expected.front() * run_chunks);
+      EXPECT_EQ(work_.fault.chunk, expected.front() * segment_chunks);
       EXPECT_EQ(work_.slices, 6 - expected.size());
       EXPECT_EQ(missing(job, noted), expected);
       // A second look finds that they are not done.
@@ -750,14 +750,14 @@ TEST_F(SlicedFiles, read_back_what_was_done) {
 
 TEST_F(SlicedFiles, report_damage_as_one_process_does) {
   const Buffer plain = text(6 * slice + 100), file = sealed(plain);
-  const uint64_t header = file.size() - preamble_bytes - sealed_length(plain.size(), true);
+  const uint64_t header = file.size() - chunked::preamble_bytes - chunked::sealed_length(plain.size(), true);
   for (uint64_t i = 0; i < 20; ++i) {
     Buffer damaged = file;
     std::vector<uint64_t> hit;
     for (uint64_t n = random_.between(1, 4); n != 0; --n) {
       // The last chunk is opened beforehand; that has a test of its own.
-      const uint64_t chunk = random_.below(6 * run_chunks);
-      damaged[header + chunk_offset(chunk) + random_.below(sealed_chunk_bytes)] ^= 0x10;
+      const uint64_t chunk = random_.below(6 * segment_chunks);
+      damaged[header + chunked::chunk_offset(chunk) + random_.below(chunked::sealed_chunk_bytes)] ^= 0x10;
       hit.push_back(chunk);
     }
     const TemporaryFile in(damaged), out, one;
@@ -789,7 +789,7 @@ TEST_F(SlicedFiles, report_damage_as_one_process_does) {
     for (uint64_t s = 0; s < count(opening); ++s) {
       uint64_t first = UINT64_MAX;
       for (const uint64_t chunk : hit) {
-        if (chunk / run_chunks == s) first = std::min(first, chunk);
+        if (chunk / segment_chunks == s) first = std::min(first, chunk);
       }
       const Status status = run(opening, in, out, {s});
       ASSERT_EQ(status, first == UINT64_MAX ? STOCKADE_OK : STOCKADE_ERROR_CHUNK);
@@ -859,7 +859,7 @@ TEST_F(SlicedFiles, check_the_output_before_it_gets_its_name) {
     const TemporaryFile bad(damaged), noted(records);
     EXPECT_EQ(job.check(bad.fd(), noted.fd(), fault_), STOCKADE_ERROR_CHUNK);
     EXPECT_LE(fault_.offset, offset);
-    EXPECT_GT(fault_.offset + sealed_chunk_bytes, offset);
+    EXPECT_GT(fault_.offset + chunked::sealed_chunk_bytes, offset);
     const std::vector<uint64_t> again = missing(job, noted);
     EXPECT_EQ(again, std::vector<uint64_t>{std::min<uint64_t>((offset - begin) / sealed_slice, 3)});
   }
@@ -979,7 +979,8 @@ TEST_F(SlicedFiles, refuse_what_cannot_be) {
 }
 
 TEST_F(SlicedFiles, seal_and_open_pieces_in_memory) {
-  for (const uint64_t length : {uint64_t{0}, uint64_t{1}, chunk_bytes, chunk_bytes + 1, 40 * chunk_bytes, 700001UL}) {
+  for (const uint64_t length : {uint64_t{0}, uint64_t{1}, chunked::chunk_bytes, chunked::chunk_bytes + 1,
+                                40 * chunked::chunk_bytes, 700001UL}) {
     const Buffer plain = text(length), expected = sealed(plain);
     const TemporaryFile out;
     Options wish = options(STOCKADE_SHARED_ENCRYPT);
@@ -991,7 +992,7 @@ TEST_F(SlicedFiles, seal_and_open_pieces_in_memory) {
     ASSERT_EQ(out.size(), expected.size());
     std::vector<uint64_t> borders = {0, length};
     for (uint64_t n = random_.below(5); n != 0; --n)
-      borders.push_back(random_.below(length / chunk_bytes + 1) * chunk_bytes);
+      borders.push_back(random_.below(length / chunked::chunk_bytes + 1) * chunked::chunk_bytes);
     std::sort(borders.begin(), borders.end());
     // The piece that ends where the plaintext does has the last chunk; there is one such, maybe empty.
     borders.erase(std::unique(borders.begin(), borders.end()), borders.end());
@@ -1000,7 +1001,7 @@ TEST_F(SlicedFiles, seal_and_open_pieces_in_memory) {
       const uint64_t offset = borders[i], bytes = borders[i + 1] - offset;
       Buffer piece(job.sealed_length(offset, bytes));
       ASSERT_EQ(job.seal(offset, Bytes(plain).subspan(offset, bytes), piece.data(), threads), STOCKADE_OK);
-      const uint64_t place = info(job).beginning_length + offset / chunk_bytes * sealed_chunk_bytes;
+      const uint64_t place = info(job).beginning_length + offset / chunked::chunk_bytes * chunked::sealed_chunk_bytes;
       tests::write_exactly(out.fd(), place, piece.data(), piece.size());
     }
     ASSERT_EQ(out.content(), expected);
@@ -1008,7 +1009,8 @@ TEST_F(SlicedFiles, seal_and_open_pieces_in_memory) {
     for (size_t i = 0; i + 1 < borders.size(); ++i) {
       const uint64_t offset = borders[i], bytes = borders[i + 1] - offset;
       Buffer piece(opening.sealed_length(offset, bytes)), back(bytes);
-      const uint64_t place = info(opening).beginning_length + offset / chunk_bytes * sealed_chunk_bytes;
+      const uint64_t place =
+          info(opening).beginning_length + offset / chunked::chunk_bytes * chunked::sealed_chunk_bytes;
       tests::read_exactly(out.fd(), place, piece.data(), piece.size());
       ASSERT_EQ(opening.unseal(offset, piece.data(), back, threads, fault_), STOCKADE_OK);
       const Bytes right = Bytes(plain).subspan(offset, bytes);
@@ -1017,14 +1019,14 @@ TEST_F(SlicedFiles, seal_and_open_pieces_in_memory) {
       const uint64_t hit = random_.below(piece.size());
       piece[hit] ^= 1;
       EXPECT_EQ(opening.unseal(offset, piece.data(), back, threads, fault_), STOCKADE_ERROR_CHUNK);
-      EXPECT_EQ(fault_.chunk, offset / chunk_bytes + hit / sealed_chunk_bytes);
+      EXPECT_EQ(fault_.chunk, offset / chunked::chunk_bytes + hit / chunked::sealed_chunk_bytes);
       EXPECT_EQ(back, Buffer(bytes));
     }
     // Pieces that are none.
     Buffer room(1000000);
     EXPECT_EQ(job.seal(1, {}, room.data(), serial), STOCKADE_ERROR_ARGUMENT);
     EXPECT_EQ(job.seal(0, Bytes(room).first(length + 1), room.data(), serial), STOCKADE_ERROR_ARGUMENT);
-    EXPECT_EQ(job.sealed_length(length + chunk_bytes, 0), 0U);
+    EXPECT_EQ(job.sealed_length(length + chunked::chunk_bytes, 0), 0U);
     EXPECT_EQ(job.sealed_length(0, UINT64_MAX), 0U);
     EXPECT_EQ(opening.seal(0, {}, room.data(), serial), STOCKADE_ERROR_MODE);
     EXPECT_EQ(job.unseal(0, room.data(), {}, serial, fault_), STOCKADE_ERROR_MODE);

@@ -96,7 +96,7 @@ void read(Reader& reader, InputIdentity& input) {
 
 // Numbers that lead to no overflow and no endless list.
 bool is_sound(const Terms& terms) {
-  const uint64_t most = max_chunks * (terms.seals() ? chunk_bytes : sealed_chunk_bytes);
+  const uint64_t most = chunked::max_chunks * (terms.seals() ? chunked::chunk_bytes : chunked::sealed_chunk_bytes);
   const uint64_t chunks = terms.slice_chunks;
   return terms.header_length <= max_header_bytes && terms.length < most && chunks >= least_slice_chunks &&
          chunks <= most_slice_chunks && std::has_single_bit(chunks) && terms.slices() <= max_slices;
@@ -132,15 +132,18 @@ bool is_same(const InputIdentity& was, const InputIdentity& is) {
 
 uint64_t Terms::plain_length() const {
   if (seals()) return length;
-  const uint64_t last = length % sealed_chunk_bytes;
-  return length / sealed_chunk_bytes * chunk_bytes + (last > tag_bytes ? last - tag_bytes : 0);
+  const uint64_t last = length % chunked::sealed_chunk_bytes;
+  return length / chunked::sealed_chunk_bytes * chunked::chunk_bytes +
+         (last > chunked::tag_bytes ? last - chunked::tag_bytes : 0);
 }
 
-uint64_t Terms::file_length() const { return beginning_length() + (seals() ? sealed_length(length, true) : length); }
+uint64_t Terms::file_length() const {
+  return beginning_length() + (seals() ? chunked::sealed_length(length, true) : length);
+}
 
 Status choose_slices(uint64_t slice_bytes, uint32_t processes, Terms& terms) {
   if (slice_bytes != 0) {
-    terms.slice_chunks = slice_bytes % chunk_bytes == 0 ? slice_bytes / chunk_bytes : 0;
+    terms.slice_chunks = slice_bytes % chunked::chunk_bytes == 0 ? slice_bytes / chunked::chunk_bytes : 0;
     return is_sound(terms) ? STOCKADE_OK : STOCKADE_ERROR_ARGUMENT;
   }
   const uint64_t least = slices_for_each * std::max<uint64_t>(processes, 1);
@@ -160,7 +163,7 @@ void write_record(const Terms& terms, uint8_t out[terms_record_bytes]) {
   writer.number(terms.slice_chunks);
   write(terms.input, writer);
   writer.bytes(terms.id, job_id_bytes);
-  writer.bytes(terms.preamble, preamble_bytes);
+  writer.bytes(terms.preamble, chunked::preamble_bytes);
 }
 
 bool read_record(const uint8_t in[terms_record_bytes], Terms& terms) {
@@ -173,7 +176,7 @@ bool read_record(const uint8_t in[terms_record_bytes], Terms& terms) {
   terms.slice_chunks = reader.number();
   read(reader, terms.input);
   reader.bytes(terms.id, job_id_bytes);
-  reader.bytes(terms.preamble, preamble_bytes);
+  reader.bytes(terms.preamble, chunked::preamble_bytes);
   return is_sound(terms);
 }
 

@@ -8,8 +8,8 @@
 #include <cstdint>
 
 #include "base/status.h"
-#include "engine/files.h"
-#include "format/cobblestone.h"
+#include "chunked/payload.h"
+#include "cipher/transform.h"
 #include "format/header.h"
 
 namespace stockade::slices {
@@ -17,7 +17,7 @@ namespace stockade::slices {
 inline constexpr uint64_t boot_id_bytes = 16, job_id_bytes = 16;
 // Of plaintext. A worker holds a whole slice in memory.
 inline constexpr uint64_t least_slice_chunks = 16, most_slice_chunks = 4096;
-inline constexpr uint64_t max_slices = format::max_chunks / most_slice_chunks;
+inline constexpr uint64_t max_slices = chunked::max_chunks / most_slice_chunks;
 
 // An input as it was when the job was made. Device numbers change from boot to boot and from machine to machine, so
 // they are compared within the boot that made the job; all else is compared everywhere.
@@ -43,19 +43,19 @@ struct Terms {
   bool has_input;                  // false: it is for chunks in memory alone, and `input` means nothing
   InputIdentity input;
   uint8_t id[job_id_bytes];  // no two jobs have the same
-  uint8_t preamble[format::preamble_bytes];
+  uint8_t preamble[chunked::preamble_bytes];
   uint8_t file_key[format::file_key_bytes];
 
   bool seals() const { return kind == STOCKADE_SHARED_ENCRYPT; }
-  uint64_t beginning_length() const { return header_length + format::preamble_bytes; }
+  uint64_t beginning_length() const { return header_length + chunked::preamble_bytes; }
   // Of the plaintext; of a file that is verified, as far as its length can tell.
   uint64_t plain_length() const;
   // Of the Stockade file.
   uint64_t file_length() const;
   uint64_t output_length() const { return seals() ? file_length() : plain_length(); }
   // Of the input in one slice but the last; how many slices.
-  uint64_t slice_bytes() const { return slice_chunks * (seals() ? format::chunk_bytes : format::sealed_chunk_bytes); }
-  uint64_t slices() const { return engine::last_run(length, slice_bytes()) + 1; }
+  uint64_t slice_bytes() const { return slice_chunks * (seals() ? chunked::chunk_bytes : chunked::sealed_chunk_bytes); }
+  uint64_t slices() const { return cipher::last_segment(length, slice_bytes()) + 1; }
   // Of the input in a slice.
   uint64_t bytes_in(uint64_t slice) const {
     return slice + 1 < slices() ? slice_bytes() : length - slice * slice_bytes();
@@ -64,16 +64,16 @@ struct Terms {
   uint64_t first_chunk(uint64_t slice) const { return slice * slice_chunks; }
   // Of a slice in the Stockade file: where its first chunk begins, and the length of its chunks with their tags.
   uint64_t sealed_offset(uint64_t slice) const {
-    return beginning_length() + first_chunk(slice) * format::sealed_chunk_bytes;
+    return beginning_length() + first_chunk(slice) * chunked::sealed_chunk_bytes;
   }
   uint64_t sealed_bytes_in(uint64_t slice) const {
-    return seals() ? format::sealed_length(bytes_in(slice), is_last(slice)) : bytes_in(slice);
+    return seals() ? chunked::sealed_length(bytes_in(slice), is_last(slice)) : bytes_in(slice);
   }
   // Of a slice in the plaintext.
-  uint64_t plain_offset(uint64_t slice) const { return first_chunk(slice) * format::chunk_bytes; }
+  uint64_t plain_offset(uint64_t slice) const { return first_chunk(slice) * chunked::chunk_bytes; }
   uint64_t plain_bytes_in(uint64_t slice) const {
     if (seals()) return bytes_in(slice);
-    return is_last(slice) ? plain_length() - plain_offset(slice) : slice_chunks * format::chunk_bytes;
+    return is_last(slice) ? plain_length() - plain_offset(slice) : slice_chunks * chunked::chunk_bytes;
   }
 };
 

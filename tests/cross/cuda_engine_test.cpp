@@ -10,8 +10,8 @@
 #include "cross/random_source.h"
 #include "cross/temporary_file.h"
 #include "cross/test_device.h"
-#include "engine/cuda.h"
 #include "gpu/runtime.h"
+#include "offload/backend.h"
 
 namespace stockade::tests {
 namespace {
@@ -38,8 +38,8 @@ class GpuEngine : public testing::TestWithParam<const char*> {
   }
 
   // So that `hybrid` uses its GPUs whether that is faster or not.
-  static engine::Backend eager() {
-    engine::Backend backend = engine::backend();
+  static offload::Backend eager() {
+    offload::Backend backend = offload::backend();
     backend.hybrid_from = 0;
     backend.hybrid_stages = true;
     return backend;
@@ -47,8 +47,8 @@ class GpuEngine : public testing::TestWithParam<const char*> {
 
   RandomSource random_;
   const Engine engine_ = make_engine(GetParam(), 4);
-  const engine::Backend backend_ = eager();
-  const engine::ScopedBackend scope_{backend_};
+  const offload::Backend backend_ = eager();
+  const offload::ScopedBackend scope_{backend_};
 };
 
 INSTANTIATE_TEST_SUITE_P(All, GpuEngine, testing::Values("cuda", "hybrid"));

@@ -9,7 +9,7 @@
 
 #include "cross/random_source.h"
 #include "cross/test_device.h"
-#include "engine/cuda.h"
+#include "offload/backend.h"
 
 namespace stockade::tests {
 namespace {
@@ -42,8 +42,8 @@ class DeviceWrapper : public testing::Test {
   RandomSource random_;
 
  private:
-  const engine::Backend backend_{&test_device().runtime, &test_device().aes, &test_device().gcm};
-  const engine::ScopedBackend scope_{backend_};
+  const offload::Backend backend_{&test_device().runtime, &test_device().aes, &test_device().gcm};
+  const offload::ScopedBackend scope_{backend_};
 
  protected:
   TestStream stream_;

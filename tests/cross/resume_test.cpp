@@ -7,10 +7,10 @@
 
 #include <algorithm>
 
+#include "capi/handles.h"
 #include "cross/handles.h"
 #include "cross/random_source.h"
 #include "cross/temporary_file.h"
-#include "engine/handles.h"
 #include "slices/journal.h"
 #include "slices/resume.h"
 
@@ -45,7 +45,7 @@ class Resume : public testing::Test {
     job_.progress_context = &left;
     in.seek(0);
     out.seek(0);
-    const format::JobPace pace{.run_chunks = 2, .progress_interval = 0, .checkpoint_interval = 0};
+    const format::JobPace pace{.segment_chunks = 2, .progress_interval = 0, .checkpoint_interval = 0};
     const bool sealing = direction == STOCKADE_ENCRYPT;
     const auto run = sealing ? slices::encrypt_with_journal : slices::decrypt_with_journal;
     return run(format_, in.fd(), out.fd(), job_, ring_, engine, system_random(), pace);

@@ -9,12 +9,13 @@
 #include <numeric>
 #include <thread>
 
+#include "capi/handles.h"
+#include "cipher/key.h"
 #include "cross/handles.h"
 #include "cross/oracle.h"
 #include "cross/random_source.h"
 #include "cross/sealed_oracle.h"
 #include "cross/temporary_file.h"
-#include "engine/handles.h"
 #include "format/file_job.h"
 #include "format/file_stream.h"
 #include "format/reader.h"
@@ -71,13 +72,13 @@ class SealedSameBytes : public testing::Test {
   }
 
   // From descriptor to descriptor.
-  Bytes encrypt(int in_fd, const TemporaryFile& out, const config::EngineChoice& engine, uint64_t run_chunks) {
+  Bytes encrypt(int in_fd, const TemporaryFile& out, const config::EngineChoice& engine, uint64_t segment_chunks) {
     stockade_file_job job{};
     job.journal_fd = -1;
     CountingRandom random(first_random);
     out.resize(0);
     out.seek(0);
-    EXPECT_EQ(format::encrypt_fd(format_, in_fd, out.fd(), job, engine, random, {.run_chunks = run_chunks}),
+    EXPECT_EQ(format::encrypt_fd(format_, in_fd, out.fd(), job, engine, random, {.segment_chunks = segment_chunks}),
               STOCKADE_OK);
     EXPECT_EQ(job.out_length, out.size());
     return out.content();
@@ -127,18 +128,20 @@ TEST_F(SealedSameBytes, in_every_engine_and_every_cut) {
       for (const NamedEngine& named : all_engines()) {
         SCOPED_TRACE(testing::Message() << length << " bytes, " << named.name);
         const config::EngineChoice& engine = named.engine->wish;
-        for (const uint64_t run_chunks : {uint64_t{1}, uint64_t{3}, uint64_t{16}}) {
+        for (const uint64_t segment_chunks : {uint64_t{1}, uint64_t{3}, uint64_t{16}}) {
           in.seek(0);
-          ASSERT_EQ(encrypt(in.fd(), out, engine, run_chunks), sealed);
+          ASSERT_EQ(encrypt(in.fd(), out, engine, segment_chunks), sealed);
           stockade_file_job job{};
           in_sealed.seek(0);
           out.resize(0);
           out.seek(0);
-          ASSERT_EQ(format::decrypt_fd(format_, in_sealed.fd(), out.fd(), job, engine, {.run_chunks = run_chunks}),
-                    STOCKADE_OK);
+          ASSERT_EQ(
+              format::decrypt_fd(format_, in_sealed.fd(), out.fd(), job, engine, {.segment_chunks = segment_chunks}),
+              STOCKADE_OK);
           ASSERT_EQ(out.content(), text);
           in_sealed.seek(0);
-          ASSERT_EQ(format::verify_fd(format_, in_sealed.fd(), job, engine, {.run_chunks = run_chunks}), STOCKADE_OK);
+          ASSERT_EQ(format::verify_fd(format_, in_sealed.fd(), job, engine, {.segment_chunks = segment_chunks}),
+                    STOCKADE_OK);
           ASSERT_EQ(job.out_length, length);
         }
         ASSERT_EQ(stream(STOCKADE_ENCRYPT, text, engine, cuts), sealed);

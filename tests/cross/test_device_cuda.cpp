@@ -7,7 +7,7 @@
 
 #include "cross/random_source.h"
 #include "cross/test_device.h"
-#include "engine/cuda.h"
+#include "offload/backend.h"
 
 namespace stockade::tests {
 
@@ -33,10 +33,10 @@ int run_tests() {
     return EXIT_FAILURE;
   }
   const gpu::DeviceFacts& facts = device_facts();
-  if (facts.capability < engine::least_capability) {
+  if (facts.capability < offload::least_capability) {
     std::printf("skipped: %s has compute capability %u.%u, and kernels are built for %u.%u and later\n", facts.name,
-                facts.capability / 10, facts.capability % 10, engine::least_capability / 10,
-                engine::least_capability % 10);
+                facts.capability / 10, facts.capability % 10, offload::least_capability / 10,
+                offload::least_capability % 10);
     return skipped;
   }
   std::printf("on %s: compute capability %u.%u, %u multiprocessors\n", facts.name, facts.capability / 10,

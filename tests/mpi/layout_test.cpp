@@ -7,13 +7,13 @@
 #include <string>
 #include <vector>
 
-#include "format/cobblestone.h"
+#include "chunked/payload.h"
 #include "mpi/ranks.h"
 
 namespace stockade::tests {
 namespace {
 
-using format::chunk_bytes;
+using chunked::chunk_bytes;
 using mpi::ChunkDistribution;
 using mpi::Extent;
 

@@ -8,8 +8,9 @@
 #include <numeric>
 #include <vector>
 
+#include "capi/handles.h"
+#include "cipher/key.h"
 #include "cross/failing_memory.h"
-#include "engine/handles.h"
 #include "mpi/communicator.h"
 #include "mpi/ranks.h"
 
