@@ -1,4 +1,4 @@
-// What a table of experience data is worth: the choice that was best before, against choices made without it.
+// What a tuning profile is worth: the choice that was best before, against choices made without it.
 #pragma once
 
 #include <cstddef>

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "parallel/thread_pool.h"
-#include "tune/experience.h"
+#include "tune/profile_in_force.h"
 #include "tune_work.h"
 
 namespace stockade::bench {
@@ -95,7 +95,7 @@ double times_of_quickest(const std::vector<TuneResult>& results, const TuneResul
 // runs, each with its share of the data.
 class Turns {
  public:
-  // Null: whatever the experience in force says.
+  // Null: whatever the profile in force says.
   Turns(TuneWork& work, uint64_t length, std::vector<const tune::Choice*> choices)
       : work_(work), length_(length), choices_(std::move(choices)) {}
 

@@ -113,7 +113,7 @@ struct TuneCheck {
   bool holds = true;        // not slower by more than 5 %
 };
 
-// Sizes between those that are tuned, with the experience data in force. Where a point fails, the two are measured against each
+// Sizes between those that are tuned, with the profile in force. Where a point fails, the two are measured against each
 // other, and when all others are done the whole point once more, before it counts as failed.
 void check_tune(const TuneSettings& settings, const std::function<void(const TuneProgress&)>& on_point,
                 const std::function<void(const TuneCheck&)>& on_check);

@@ -7,7 +7,7 @@
 #include "gpu_questions.h"
 #include "gpu_task.h"
 #include "offload/backend.h"
-#include "tune/experience.h"
+#include "tune/profile_in_force.h"
 #include "tune_work.h"
 
 namespace stockade::bench {
@@ -96,7 +96,7 @@ class OnGpu : public TuneWork {
 
   bool automatic_is_alone(uint64_t) const override { return false; }
   bool automatic_is(uint64_t length, const Choice& choice) const override {
-    const tune::Row* const row = tune::find(operation_, bits_, length, name_of_gpu(settings_.devices[0]));
+    const tune::Entry* const row = tune::find(operation_, bits_, length, name_of_gpu(settings_.devices[0]));
     return row != nullptr && row->choice == choice;
   }
 

@@ -8,7 +8,7 @@
 #include "gpu/runtime_emulated.h"
 #include "offload/backend.h"
 #include "tune.h"
-#include "tune/experience.h"
+#include "tune/profile_in_force.h"
 #include "tune_profile.h"
 
 namespace stockade::bench {

@@ -21,8 +21,8 @@
 #include "cpu/features.h"
 #include "cpu/machine.h"
 #include "offload/backend.h"
-#include "tune/experience.h"
 #include "tune/fingerprint.h"
+#include "tune/profile_in_force.h"
 
 namespace stockade::bench {
 namespace {
@@ -63,7 +63,7 @@ std::optional<ProfileRow> parse_line(std::string_view line) {
   ProfileRow parsed{};
   tune::Provenance provenance;
   tune::Fault fault;
-  if (!tune::read_row(line, parsed.row, provenance, fault)) return std::nullopt;
+  if (!tune::read_entry(line, parsed.row, provenance, fault)) return std::nullopt;
   parsed.score = provenance.score;
   parsed.runner_up = provenance.runner_up;
   parsed.machine = provenance.machine;

@@ -11,7 +11,7 @@ namespace stockade::bench {
 
 // A row with its provenance, as text.
 struct ProfileRow {
-  tune::Row row;
+  tune::Entry row;
   std::string score, runner_up, machine, date, commit;
 };
 

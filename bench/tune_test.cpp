@@ -12,7 +12,7 @@
 
 #include "bench/tune_profile.h"
 #include "bench/tune_work.h"
-#include "tune/experience.h"
+#include "tune/profile_in_force.h"
 
 namespace stockade::bench {
 namespace {
@@ -152,7 +152,7 @@ TEST(Rows, make_a_profile_that_is_read_whatever_their_order) {
   const auto profile = std::make_unique<tune::Profile>();
   tune::Fault fault;
   ASSERT_TRUE(tune::read_profile(text_of(head, rows), *profile, fault)) << fault.line << ": " << fault.what;
-  EXPECT_EQ(profile->rows, 3U);
+  EXPECT_EQ(profile->entries, 3U);
   EXPECT_STREQ(profile->fingerprint, "0123456789abcdef");
 }
 

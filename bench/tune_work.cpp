@@ -17,7 +17,7 @@
 #include "config/environment.h"
 #include "gpu_questions.h"
 #include "handles.h"
-#include "tune/experience.h"
+#include "tune/profile_in_force.h"
 #include "turns.h"
 
 namespace stockade::bench {
@@ -77,7 +77,7 @@ std::vector<Choice> one_thread_and_many(uint32_t threads) {
   return choices;
 }
 
-// Plans as one row says, or as the experience in force does.
+// Plans as one row says, or as the profile in force does.
 class Planned : public TuneWork {
  public:
   Planned(const TuneSettings& settings, Operation operation, uint32_t bits)
@@ -89,7 +89,7 @@ class Planned : public TuneWork {
 
   bool automatic_is_alone(uint64_t length) const final {
     const bool asked = !length_in_bytes() || length >= tune::least_split;
-    const tune::Row* const row = asked ? tune::find(operation_, bits_, length) : nullptr;
+    const tune::Entry* const row = asked ? tune::find(operation_, bits_, length) : nullptr;
     if (row != nullptr && row->choice.runner != Runner::unsaid) return row->choice.runner == Runner::serial;
     return length_in_bytes() && length < tune::fall_back.share;
   }
@@ -97,7 +97,7 @@ class Planned : public TuneWork {
   void run(uint64_t length, const Choice* choice, uint64_t times) final {
     if (choice == nullptr) return repeat(length, automatic_.get(), times);
     const bool serial = choice->runner == Runner::serial;
-    // No plan asks experience about less.
+    // No plan asks the profile about less.
     if (length_in_bytes() && length < tune::least_split) return repeat(length, engine_for(*choice), times);
     row_.set(operation_, bits_, *choice);
     const tune::ScopedProfile scoped(row_.profile());
@@ -461,11 +461,11 @@ class Rsa : public Planned {
 OneRow::OneRow(const char* gpu) : profile_(std::make_unique<tune::Profile>()) {
   std::strncpy(profile_->gpu, gpu, sizeof profile_->gpu - 1);
   std::strcpy(profile_->name, "measurement");
-  profile_->rows = profile_->groups = 1;
+  profile_->entries = profile_->groups = 1;
 }
 
 void OneRow::set(Operation operation, uint32_t bits, const Choice& choice) {
-  profile_->row[0] = {operation, bits, 0, choice, 1, 1};
+  profile_->entry[0] = {operation, bits, 0, choice, 1, 1};
   profile_->group[0] = {operation, bits, 0, 1};
 }
 

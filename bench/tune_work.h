@@ -20,11 +20,11 @@ class TuneWork {
   virtual std::vector<tune::Choice> candidates(uint64_t length) const = 0;
   // Gets ready for runs at that length.
   virtual void prepare(uint64_t length) = 0;
-  // Does it that often, as a profile with only that row has it done; null: as the experience in force has it done.
+  // Does it that often, as a profile with only that row has it done; null: as the profile in force has it done.
   virtual void run(uint64_t length, const tune::Choice* choice, uint64_t times) = 0;
   // What a run does: bytes, or operations.
   virtual double amount(uint64_t length) const { return static_cast<double>(length); }
-  // Whether the experience in force has it done on one thread.
+  // Whether the profile in force has it done on one thread.
   virtual bool automatic_is_alone(uint64_t length) const = 0;
   // Whether what that does is exactly this choice. False where it cannot be known.
   virtual bool automatic_is(uint64_t, const tune::Choice&) const { return false; }

@@ -29,7 +29,7 @@ void look_up(const Profile& profile) {
       for (const uint64_t length : {uint64_t{0}, uint64_t{64}, uint64_t{1} << 20, UINT64_MAX}) {
         const Row* const row = profile.find(static_cast<Operation>(i), bits, length);
         if (row == nullptr) continue;
-        require(row >= profile.row && row < profile.row + profile.rows);
+        require(row >= profile.row && row < profile.row + profile.entries);
         require(row->from <= length);
       }
     }
@@ -43,14 +43,14 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   Fault fault;
   if (!read_profile(text, *profile, fault)) {
-    require(fault.what != nullptr && profile->rows == 0);
+    require(fault.what != nullptr && profile->entries == 0);
     look_up(*profile);
     return 0;
   }
-  require(profile->rows <= Profile::most_rows && profile->groups <= Profile::most_groups);
-  for (uint32_t i = 0; i < profile->rows; ++i) {
-    const Row& row = profile->row[i];
-    require(i == 0 || in_order(profile->row[i - 1], row));
+  require(profile->entries <= Profile::most_rows && profile->groups <= Profile::most_groups);
+  for (uint32_t i = 0; i < profile->entries; ++i) {
+    const Row& row = profile->entry[i];
+    require(i == 0 || in_order(profile->entry[i - 1], row));
     char written[512];
     write_choice(row.choice, written, sizeof written);
     Choice again;
@@ -58,6 +58,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   look_up(*profile);
   // The same words in the head alone.
-  require(read_head(text, *profile, fault) && profile->rows == 0);
+  require(read_head(text, *profile, fault) && profile->entries == 0);
   return 0;
 }

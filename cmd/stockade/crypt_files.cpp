@@ -309,7 +309,9 @@ void run_crypt(const CryptLine& line) {
   std::vector<std::string> inputs = line.inputs;
   if (inputs.empty()) inputs.push_back("-");
   check_line(line, inputs);
-  std::vector<OutputName> outputs = name_outputs(line.direction, inputs, line.output);
+  OutputChoice choice = line.output;
+  choice.resumable = line.resume;
+  std::vector<OutputName> outputs = name_outputs(line.direction, inputs, choice);
   CryptWork work(line, std::move(inputs), std::move(outputs));
   work.prepare();
   work.work();

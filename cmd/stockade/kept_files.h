@@ -1,4 +1,4 @@
-// Files that no output may replace: keys, passphrases and plans that this command uses.
+// Files that no output may replace: keys, passphrases, lists and plans that this command uses, and outputs that it has made.
 #pragma once
 
 #include <sys/stat.h>

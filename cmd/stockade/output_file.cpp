@@ -2,7 +2,9 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <linux/magic.h>
 #include <sys/random.h>
+#include <sys/statfs.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -88,7 +90,8 @@ int Descriptor::reset() {
 OutputFile::OutputFile(const Options& options)
     : name_(options.path.empty() || options.path == "-" ? "standard output" : "'" + options.path + "'"),
       path_(options.path),
-      force_(options.force) {
+      force_(options.force),
+      replaces_source_(options.replaces_source) {
   const bool to_stdout = options.path.empty() || options.path == "-";
   const int number = to_stdout ? STDOUT_FILENO : descriptor_number(options.path);
   struct stat found {};
@@ -111,7 +114,7 @@ OutputFile::OutputFile(const Options& options)
     }
     refuse_same(options, *target.found, name_);
     if (!S_ISREG(target.found->st_mode)) {
-      open_special(options, *target.found);
+      open_special(options, target.file, *target.found);
       return;
     }
   }
@@ -126,12 +129,24 @@ OutputFile::~OutputFile() {
   if (!temporary_.empty()) unlink(temporary_.c_str());
 }
 
-void OutputFile::open_special(const Options& options, const struct stat& found) {
+void OutputFile::open_special(const Options& options, const Descriptor& seen, const struct stat& found) {
   if (S_ISBLK(found.st_mode) && !options.force) {
     throw Failure(Exit::usage, fmt::format("the output {} is a block device", name_), {"overwrite it with --force"});
   }
-  fd_ = Descriptor(open(path_.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
+  // Whoever made a pipe decides who reads from it.
+  if (S_ISFIFO(found.st_mode) && found.st_uid != geteuid() && found.st_uid != 0) {
+    throw Failure(Exit::usage, fmt::format("the output {} is a pipe of another user", name_),
+                  {"to write there all the same, redirect standard output"});
+  }
+  // What was seen is opened, and not what has its name by now.
+  fd_ = Descriptor(open(descriptor_path(seen.get()).c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
+  if (fd_.get() < 0 && errno == ENOENT) fd_ = Descriptor(open(path_.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
   if (fd_.get() < 0) fail("write to", name_, errno);
+  struct stat opened {};
+  if (fstat(fd_.get(), &opened) != 0) fail("write to", name_, errno);
+  if (opened.st_dev != found.st_dev || opened.st_ino != found.st_ino || opened.st_mode != found.st_mode) {
+    throw Failure(Exit::io, fmt::format("the output {} was replaced meanwhile", name_));
+  }
 }
 
 void OutputFile::open_temporary(const Options& options) {
@@ -227,12 +242,14 @@ void OutputFile::give_name() {
     Descriptor other(fcntl(fd_.get(), F_DUPFD_CLOEXEC, 3));
     if (const int error = other.reset()) fail("write", name_, error);
     link_nameless();
+    if (!replaces_source_) keep_file(fd_.get());
     nameless_ = false;
     if (temporary_.empty()) {
       fd_.reset();
       return;
     }
   }
+  if (!replaces_source_) keep_file(fd_.get());
   if (const int error = fd_.reset()) fail(temporary_.empty() ? "write to" : "write", name_, error);
   if (temporary_.empty()) return;
   rename_file(temporary_, path_, force_, name_);
@@ -267,21 +284,54 @@ void refuse_same(const OutputFile::Options& options, const struct stat& found, c
   }
 }
 
+namespace {
+
+// Where a link leads, given the open link itself; nothing where only the kernel knows, as with those of /proc.
+std::optional<std::string> read_link(int link, const std::string& path, const struct stat& found,
+                                     const std::string& name) {
+  const std::string folder = folder_of(path);
+  struct stat where {};
+  if (stat(folder.empty() ? "." : folder.c_str(), &where) != 0) fail("write to", name, errno);
+  if (found.st_uid != geteuid() && found.st_uid != 0 && found.st_uid != where.st_uid) {
+    throw Failure(Exit::usage, fmt::format("the output {} is a link of another user", name),
+                  {"remove it, or write to another name"});
+  }
+  struct statfs system {};
+  if (fstatfs(link, &system) == 0 && system.f_type == PROC_SUPER_MAGIC) return {};
+  char text[PATH_MAX];
+  const ssize_t length = readlinkat(link, "", text, sizeof text);
+  if (length <= 0 || length == ssize_t{sizeof text}) fail("write to", name, length < 0 ? errno : ENAMETOOLONG);
+  return (text[0] == '/' ? "" : folder) + std::string(text, static_cast<size_t>(length));
+}
+
+}  // namespace
+
 Target find_target(const std::string& path, const std::string& name) {
-  Target target{path, {}};
-  const Descriptor file(open(path.c_str(), O_PATH | O_CLOEXEC));
+  constexpr int most_links = 40;
+  std::string at = path;
+  Descriptor file;
   struct stat found {};
-  if (file.get() < 0 && errno == ENOENT) return target;
-  if (file.get() < 0 || fstat(file.get(), &found) != 0) fail("write to", name, errno);
-  target.found = found;
-  struct stat link {};
-  if (lstat(path.c_str(), &link) != 0 || !S_ISLNK(link.st_mode)) return target;
+  for (int links = 0;; ++links) {
+    file = Descriptor(open(at.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+    if (file.get() < 0 && errno == ENOENT) return {path, Descriptor(), {}};
+    if (file.get() < 0 || fstat(file.get(), &found) != 0) fail("write to", name, errno);
+    if (!S_ISLNK(found.st_mode)) break;
+    if (links == most_links) fail("write to", name, ELOOP);
+    if (const auto next = read_link(file.get(), at, found, name)) {
+      at = *next;
+      continue;
+    }
+    file = Descriptor(open(at.c_str(), O_PATH | O_CLOEXEC));
+    if (file.get() < 0 || fstat(file.get(), &found) != 0) fail("write to", name, errno);
+    break;
+  }
+  if (at == path) return {path, std::move(file), found};
+  // The file's own name: no link on the way to it may lead elsewhere later.
   char real[PATH_MAX];
   const ssize_t length = readlink(descriptor_path(file.get()).c_str(), real, sizeof real);
-  if (length <= 0 || length == ssize_t{sizeof real}) return target;
-  std::string followed(real, static_cast<size_t>(length));
-  if (has_name(file.get(), followed)) target.path = std::move(followed);
-  return target;
+  std::string followed(real, length <= 0 || length == ssize_t{sizeof real} ? 0 : static_cast<size_t>(length));
+  if (!has_name(file.get(), followed)) followed = at;
+  return {followed, std::move(file), found};
 }
 
 bool has_name(int fd, const std::string& path) {
@@ -298,8 +348,7 @@ void require_name(int fd, const std::string& path) {
 
 void refuse_kept(const struct stat& found, const std::string& name) {
   if (!is_kept(found)) return;
-  throw Failure(Exit::usage,
-                fmt::format("the output {} is a file that this command needs: a key, a passphrase or a plan", name),
+  throw Failure(Exit::usage, fmt::format("the output {} is a file that this command needs or has made", name),
                 {"write to another name"});
 }
 

@@ -41,6 +41,7 @@ class OutputFile {
     const struct stat* input = nullptr;  // for the refusal to write over it
     bool text = false;                   // no harm to a terminal
     bool named_temporary = false;        // other processes have to open it before it is complete
+    bool replaces_source = false;        // the file that it was made from, which may happen again
   };
   // Throws Failure (usage) for a refusal, (io) where it cannot be opened.
   explicit OutputFile(const Options& options);
@@ -66,14 +67,14 @@ class OutputFile {
   const std::string& path() const { return path_; }
 
  private:
-  void open_special(const Options& options, const struct stat& found);
+  void open_special(const Options& options, const Descriptor& seen, const struct stat& found);
   void open_temporary(const Options& options);
   bool open_nameless(const Options& options);
   void link_nameless();
   int copy_nameless();
 
   std::string name_, path_, temporary_;
-  bool force_, nameless_ = false;
+  bool force_, replaces_source_, nameless_ = false;
   std::optional<interrupt::Doomed> doomed_;
   Descriptor fd_;
 };
@@ -88,20 +89,22 @@ std::string_view name_in_folder(std::string_view path);
 
 // Whether both are the same regular file or block device.
 bool same_file(const struct stat& a, const struct stat& b);
-// What a path leads to. A symbolic link stays, and the file that it points to is replaced: `path` is that file's own. The
-// kernel follows the link, and so decides, in folders that are everybody's, whose links may be followed.
+// What a path leads to. A symbolic link stays, and the file that it points to is replaced: `path` is that file's own. Links
+// are followed if they belong to this user, to root, or to the owner of the folder in which they stand: a stranger's link in
+// a shared folder decides nothing.
 struct Target {
   std::string path;
+  Descriptor file;                   // of O_PATH: what was seen, whatever gets its name later
   std::optional<struct stat> found;  // nothing where there is no file
 };
-// `name` is for messages. Throws Failure (io) where it cannot be reached.
+// `name` is for messages. Throws Failure: (io) where it cannot be reached, (usage) for a stranger's link.
 Target find_target(const std::string& path, const std::string& name);
 
 // Whether the open file still has this name.
 bool has_name(int fd, const std::string& path);
 // Throws Failure (io) if it has not: somebody has removed or replaced what was being written.
 void require_name(int fd, const std::string& path);
-// Throws Failure (usage) for a key, a passphrase file or a plan that this command uses.
+// Throws Failure (usage) for a key, a passphrase file or a plan that this command uses, and for what it has made.
 void refuse_kept(const struct stat& found, const std::string& name);
 // The same, and for the input.
 void refuse_same(const OutputFile::Options& options, const struct stat& found, const std::string& name);

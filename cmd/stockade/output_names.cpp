@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "output_file.h"
+#include "resume.h"
 
 namespace stockade::cmd {
 namespace {
@@ -70,10 +71,10 @@ void check_folder(const std::string& folder) {
   }
 }
 
-void check_distinct(std::span<const std::string> inputs, std::span<const OutputName> outputs) {
+void check_distinct(std::span<const std::string> inputs, std::span<const OutputName> outputs, bool resumable) {
   Places places;
   std::map<Place, const std::string*> sources, targets;
-  std::map<std::pair<dev_t, ino_t>, const std::string*> files;
+  std::map<std::pair<dev_t, ino_t>, const std::string*> files, reached;
   struct stat status {};
   for (const std::string& input : inputs) {
     if (stat(input.c_str(), &status) == 0) files.try_emplace({status.st_dev, status.st_ino}, &input);
@@ -88,10 +89,26 @@ void check_distinct(std::span<const std::string> inputs, std::span<const OutputN
     if (const auto other = sources.find(place); other != sources.end()) {
       refuse(fmt::format("the output of '{}' would be '{}', which is an input", inputs[i], *other->second));
     }
-    // Also through a link.
+    // Also through links.
     if (stat(outputs[i].path.c_str(), &status) != 0) continue;
     if (const auto other = files.find({status.st_dev, status.st_ino}); other != files.end()) {
       refuse(fmt::format("the output of '{}' would be '{}', which is an input", inputs[i], *other->second));
+    }
+    if (S_ISCHR(status.st_mode)) continue;
+    if (const auto [other, added] = reached.try_emplace({status.st_dev, status.st_ino}, &inputs[i]); !added) {
+      refuse(fmt::format("'{}' and '{}' would both become '{}'", *other->second, inputs[i], outputs[i].path));
+    }
+  }
+  if (!resumable) return;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (outputs[i].refusal) continue;
+    for (const std::string& own : ResumableOutput::side_files(outputs[i].path)) {
+      const Place place = places.of(own);
+      const bool reached_input = stat(own.c_str(), &status) == 0 && files.contains({status.st_dev, status.st_ino});
+      if (reached_input || sources.contains(place) || targets.contains(place)) {
+        refuse(fmt::format("the output of '{}' would grow in '{}', which is another input or output", inputs[i], own),
+               {"rename that file, or do without --resume"});
+      }
     }
   }
 }
@@ -111,7 +128,7 @@ std::vector<OutputName> name_outputs(stockade_direction direction, std::span<con
     if (input == "-" && inputs.size() > 1) refuse("standard input cannot be one of several inputs");
     outputs.push_back(name_output(direction, input, choice));
   }
-  if (inputs.size() > 1) check_distinct(inputs, outputs);
+  if (inputs.size() > 1) check_distinct(inputs, outputs, choice.resumable);
   return outputs;
 }
 

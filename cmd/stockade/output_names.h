@@ -20,10 +20,11 @@ struct OutputName {
 
 struct OutputChoice {
   std::optional<std::string> output, folder;  // -o and --output-dir
+  bool resumable = false;                     // outputs grow in files beside their names
 };
 
 // One for each input. Throws Failure (usage) where they cannot all be meant: -o for several inputs, two inputs with one
-// output, an output that is another input.
+// output, an output that is another input, or a file in which an output grows that is one of the others.
 std::vector<OutputName> name_outputs(stockade_direction direction, std::span<const std::string> inputs,
                                      const OutputChoice& choice);
 

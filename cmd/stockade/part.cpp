@@ -172,7 +172,7 @@ void run_part(const CryptLine& line) {
     const char* verb = line.decrypting() ? "encrypt" : "decrypt";
     refuse(fmt::format("{} is a plan to {}", plan.name(), verb), {fmt::format("use 'stockade {} --part'", verb)});
   }
-  output.open();
+  output.open_shared();
   interrupt::set_hint(resume_hint);
   Slices slices{line.check ? plan.all() : plan.missing()};
   const uint64_t begin = part.begin(plan.info().slices), end = part.end(plan.info().slices);

@@ -158,13 +158,13 @@ void PartedOutput::check_target() const {
 void PartedOutput::make() {
   check_target();
   if (force_) unlink(made_path_.c_str());
-  doomed_.emplace(made_path_.c_str());
   fd_ = open_side_file(made_path_, O_RDWR | O_CREAT | O_EXCL);
   if (fd_.get() >= 0) {
+    // Only now is the name this process's own, to be removed by a signal: another plan's parts may have it.
+    doomed_.emplace(made_path_.c_str());
     made_ = true;
     return;
   }
-  doomed_.reset();
   throw Failure(Exit::usage, fmt::format("there is a plan for {} already: {} exists", name_, parts_name_),
                 {"join its parts, or throw them away with --force"});
 }
@@ -180,21 +180,36 @@ void PartedOutput::keep() {
 
 void PartedOutput::open() {
   fd_ = open_side_file(parts_path_, O_RDWR);
-  if (fd_.get() >= 0) return;
+  if (fd_.get() < 0) refuse_missing();
+}
+
+void PartedOutput::refuse_missing() const {
   std::vector<std::string> hints = {fmt::format("'stockade plan' makes it, for the same -o {}", path_)};
   if (access(path_.c_str(), F_OK) == 0) hints = {fmt::format("{} is there: it may have been joined already", name_)};
   throw Failure(Exit::io, fmt::format("there are no parts of {}: {} is missing", name_, parts_name_), hints);
 }
 
+// Parts share a lock on the first byte; 'join' has it alone.
+bool PartedOutput::lock(short type, int command) const {
+  struct flock first_byte {};
+  first_byte.l_type = type;
+  first_byte.l_whence = SEEK_SET;
+  first_byte.l_len = 1;
+  return fcntl(fd_.get(), command, &first_byte) == 0;
+}
+
+void PartedOutput::open_shared() {
+  open();
+  // Where locks do not work the library does without, too.
+  if (!lock(F_RDLCK, F_OFD_SETLKW) && interrupt::requested()) throw Failure(Exit::interrupted, interrupt::message);
+  // It may have been joined between our opening and our lock: then it is the output, and no longer ours to write to.
+  if (!has_name(fd_.get(), parts_path_)) refuse_missing();
+}
+
 void PartedOutput::open_alone() {
   open();
   check_target();
-  // A part has a lock on its first byte, which others may share.
-  struct flock first_byte {};
-  first_byte.l_type = F_WRLCK;
-  first_byte.l_whence = SEEK_SET;
-  first_byte.l_len = 1;
-  if (fcntl(fd_.get(), F_OFD_SETLK, &first_byte) != 0 && (errno == EAGAIN || errno == EACCES)) {
+  if (!lock(F_WRLCK, F_OFD_SETLK) && (errno == EAGAIN || errno == EACCES)) {
     throw Failure(Exit::io, fmt::format("another process is at work on {}", name_));
   }
 }
@@ -204,6 +219,7 @@ void PartedOutput::commit(mode_t mode) {
   require_name(fd_.get(), parts_path_);
   rename_file(parts_path_, path_, force_, name_);
   require_name(fd_.get(), path_);
+  keep_file(fd_.get());
   // Until now it was for its owner alone.
   if (fchmod(fd_.get(), mode) != 0) fail("write", name_);
   sync_folder(folder_of(path_));

@@ -80,8 +80,8 @@ class PartedOutput {
   // unless it was forced; then older ones stay until keep().
   void make();
   void keep();
-  // Opens what `make` has made. Throws Failure.
-  void open();
+  // Opens what `make` has made, for a part. Throws Failure.
+  void open_shared();
   // Opens it for this process alone. Throws Failure where a part is at work.
   void open_alone();
   // Makes it durable and gives it its name, with this mode. Throws Failure.
@@ -90,6 +90,10 @@ class PartedOutput {
   void check_target() const;
 
  private:
+  void open();
+  [[noreturn]] void refuse_missing() const;
+  bool lock(short type, int command) const;
+
   std::string name_, path_, parts_path_, parts_name_, made_path_;
   bool force_, made_ = false;
   std::optional<interrupt::Doomed> doomed_;

@@ -181,12 +181,19 @@ void RekeyTarget::remove_copy() {
 void RekeyTarget::replace_header(std::span<const uint8_t> renewed) {
   check_unchanged();
   write_copy();
+  try {
+    // The copy took its time.
+    check_unchanged();
+  } catch (...) {
+    unlink(copy_path_.c_str());
+    throw;
+  }
   write_front(renewed);
   remove_copy();
 }
 
 void RekeyTarget::copy_with_header(std::span<const uint8_t> renewed) {
-  OutputFile output({.path = path_, .force = true, .mode = 0600});
+  OutputFile output({.path = path_, .force = true, .mode = 0600, .replaces_source = true});
   write_all(output.fd(), renewed.data(), renewed.size(), output.name());
   auto position = static_cast<off_t>(header_.size());
   for (;;) {
@@ -195,15 +202,23 @@ void RekeyTarget::copy_with_header(std::span<const uint8_t> renewed) {
     if (copied < 0) throw io_failure(errno, name(), name());
     if (copied == 0) break;
   }
-  // As they were; a file system that knows neither keeps what it gave.
-  if (fchown(output.fd(), input_.status.st_uid, input_.status.st_gid) != 0 && errno != EPERM && errno != EINVAL) {
-    fail("write", name());
+  // As they were; a file system that knows neither keeps what it gave. A stranger's file that becomes this user's must not
+  // bring rights with it: the set-id bits never, and those of others only with the owner and the group that gave them.
+  mode_t mode = input_.status.st_mode & 0777;
+  if (fchown(output.fd(), input_.status.st_uid, input_.status.st_gid) != 0) {
+    if (errno != EPERM && errno != EINVAL) fail("write", name());
+    if (input_.status.st_uid != geteuid()) mode &= 0700;
+    mode &= ~(input_.status.st_gid == getegid() ? 0U : 070U);
   }
-  if (fchmod(output.fd(), input_.status.st_mode & 07777) != 0) fail("write", name());
+  if (fchmod(output.fd(), mode) != 0) fail("write", name());
   // With a change made meanwhile the copy would be neither the old file nor the new one.
   output.make_durable();
   check_unchanged();
   output.commit();
+  if (input_.status.st_nlink > 1) {
+    ui::warning(fmt::format("{} had {} names (hard links); the others keep the old header", name(),
+                            static_cast<uint64_t>(input_.status.st_nlink)));
+  }
 }
 
 }  // namespace stockade::cmd

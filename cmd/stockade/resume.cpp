@@ -8,6 +8,7 @@
 #include <cerrno>
 
 #include "exit_status.h"
+#include "kept_files.h"
 #include "ui.h"
 
 namespace stockade::cmd {
@@ -23,6 +24,10 @@ std::string journal_of(const std::string& path) { return beside(path, "stockade-
 }  // namespace
 
 bool ResumableOutput::has_journal(const std::string& path) { return access(journal_of(path).c_str(), F_OK) == 0; }
+
+std::array<std::string, 2> ResumableOutput::side_files(const std::string& path) {
+  return {partial_of(path), journal_of(path)};
+}
 
 ResumableOutput::ResumableOutput(const OutputFile::Options& options)
     : name_("'" + options.path + "'"), path_(options.path), force_(options.force), mode_(options.mode) {
@@ -106,6 +111,7 @@ void ResumableOutput::commit() {
   unlink(journal_path_.c_str());
   rename_file(partial_path_, path_, force_, name_);
   require_name(partial_.get(), path_);
+  keep_file(partial_.get());
   // Until now it was for its owner alone.
   if (fchmod(partial_.get(), mode_) != 0) fail("write", path_);
   sync_folder(folder_of(path_));

@@ -2,6 +2,7 @@
 // how far it is.
 #pragma once
 
+#include <array>
 #include <string>
 
 #include "output_file.h"
@@ -24,6 +25,8 @@ class ResumableOutput {
   ~ResumableOutput();
 
   static bool has_journal(const std::string& path);
+  // The partial and the journal of an output of that name.
+  static std::array<std::string, 2> side_files(const std::string& path);
 
   // An interrupted job was found.
   bool was_begun() const { return was_begun_; }

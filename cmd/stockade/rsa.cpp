@@ -16,6 +16,7 @@
 #include "handles.h"
 #include "input_file.h"
 #include "interrupt.h"
+#include "kept_files.h"
 #include "output_file.h"
 #include "passphrase.h"
 #include "rsa_key_input.h"
@@ -71,8 +72,15 @@ std::unique_ptr<SecretBytes> read_small(const Input& input) {
   return content;
 }
 
+// An input that no output of this command may replace.
+Input open_kept(const std::string& path, bool quiet) {
+  Input input = open_input(path, quiet);
+  keep_file(input.fd.get());
+  return input;
+}
+
 std::string read_list(const std::string& path) {
-  const Input input = open_input(path, false);
+  const Input input = open_kept(path, false);
   std::string text;
   std::vector<char> buffer(1 << 16);
   for (;;) {
@@ -104,7 +112,7 @@ class RsaWork {
     std::vector<Job> jobs;
     const Input input = open_input(line_.input.value_or("-"), line_.quiet);
     jobs.push_back({.where = input.name, .in = operand(input), .signature = nullptr, .out = nullptr});
-    if (line_.signature) jobs[0].signature = read_small(open_input(*line_.signature, line_.quiet));
+    if (line_.signature) jobs[0].signature = read_small(open_kept(*line_.signature, line_.quiet));
     std::optional<OutputFile> output;
     if (line_.operation != Operation::verify) {
       output.emplace(OutputFile::Options{
@@ -160,8 +168,14 @@ class RsaWork {
 
   // A word of a list: hex digits of `length` bytes, or the name of a file.
   std::unique_ptr<SecretBytes> word(std::string_view text, size_t length) const {
-    if (auto bytes = bytes_of_hex(text, length)) return bytes;
-    return operand(open_input(std::string(text), true));
+    auto bytes = bytes_of_hex(text, length);
+    if (!bytes) return operand(open_kept(std::string(text), true));
+    // A file with such a name could otherwise pass for a message that it is not.
+    if (access(std::string(text).c_str(), F_OK) == 0) {
+      refuse(fmt::format("'{}' is {} in hex, and a file of that name exists", text, plural(length, "byte")),
+             {fmt::format("name the file as ./{}, or work in another folder", text)});
+    }
+    return bytes;
   }
 
   std::vector<Job> read_jobs(const std::string& list) const;
@@ -266,11 +280,11 @@ Job RsaWork::read_job(std::string_view text, std::string where) const {
       job.in = word(text.substr(0, space), digest_length());
       const std::string_view signature = text.substr(space + 1);
       job.signature = bytes_of_hex(signature, stockade_rsa_key_bytes(key_.get()));
-      if (!job.signature) job.signature = read_small(open_input(std::string(signature), true));
+      if (!job.signature) job.signature = read_small(open_kept(std::string(signature), true));
       break;
     }
     case Operation::encrypt:
-      job.in = operand(open_input(std::string(text), true));
+      job.in = operand(open_kept(std::string(text), true));
       break;
     case Operation::decrypt:
       job.in = word(text, stockade_rsa_key_bytes(key_.get()));

@@ -171,9 +171,9 @@ stockade_status stockade_explain(const stockade_key* key, stockade_direction dir
     if (plan.workers > 1) std::snprintf(workers, sizeof workers, " x%u", plan.workers);
     const bool streaming = plan.stores == stockade::aes::Stores::streaming;
     char source[96] = "";
-    if (plan.by_row) {
-      std::snprintf(source, sizeof source, " (%s, line %u)", stockade::tune::profile_of(*plan.row).name,
-                    plan.row->line);
+    if (plan.by_entry) {
+      std::snprintf(source, sizeof source, " (%s, line %u)", stockade::tune::profile_of(*plan.entry).name,
+                    plan.entry->line);
     }
     std::snprintf(text, size, "%s%s, row %s, %s stores: %llu bytes %s%s", stockade::config::kind_name(plan.kind),
                   workers, cipher.row(), streaming ? "streaming" : "ordinary", static_cast<unsigned long long>(length),

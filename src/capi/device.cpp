@@ -1,4 +1,4 @@
-// stockade.h, data in a GPU's memory: the checks that every call begins with. Where memory lies is checked in engine/device.
+// stockade.h, data in a GPU's memory: the checks that every call begins with. Where memory lies is checked in cipher/device.
 #include "cipher/device.h"
 
 #include "capi/arguments.h"

@@ -16,8 +16,8 @@
 #include "offload/backend.h"
 #include "offload/make_engine.h"
 #include "stockade/stockade.h"
-#include "tune/experience.h"
 #include "tune/fingerprint.h"
+#include "tune/profile_in_force.h"
 
 namespace {
 

@@ -15,11 +15,11 @@
 #include "bignum/integer.h"
 #include "capi/arguments.h"
 #include "capi/rsa_reading.h"
-#include "engine/submission.h"
 #include "libcrypto/hash.h"
 #include "rsa/batch.h"
 #include "rsa/generate.h"
 #include "rsa/key_files.h"
+#include "rsa/request_queue.h"
 #include "stockade/stockade.h"
 
 namespace libcrypto = stockade::libcrypto;
@@ -322,7 +322,7 @@ Status run_raw(const Key* key, uint64_t key_bytes, const void* in, uint64_t leng
 // ---- the queue ----
 
 struct stockade_rsa_queue {
-  struct Request : stockade::engine::Submission {
+  struct Item : rsa::Request {
     stockade_rsa_item* item;
     Work work;
     stockade_rsa_done on_done;
@@ -333,11 +333,11 @@ struct stockade_rsa_queue {
   std::vector<uint8_t> label;
   uint32_t threads = 1;
   const uint64_t process = stockade::process_number();  // whose threads compute: fork() copies none of them
-  stockade::engine::SubmissionQueue submissions;        // ends first, while the others are still there
+  rsa::RequestQueue requests;                           // ends first, while the others are still there
 
   Status wait_for(Work work, stockade_rsa_item* item);
   Status submit(Work work, stockade_rsa_item* item, stockade_rsa_done done, void* context);
-  void run(Work work, stockade::engine::Submission* const* batch, uint64_t count, const EngineChoice& engine);
+  void run(Work work, rsa::Request* const* batch, uint64_t count, const EngineChoice& engine);
 };
 
 namespace {
@@ -346,13 +346,13 @@ constexpr uint32_t usual_batch = 8, most_batch = 4096;
 constexpr uint32_t longest_deadline_us = 10'000'000;
 
 using Queue = stockade_rsa_queue;
-using Request = Queue::Request;
-using stockade::engine::Submission;
-using stockade::engine::SubmissionQueue;
+using Item = Queue::Item;
+using rsa::Request;
+using rsa::RequestQueue;
 
 // The queue has threads of its own, each of which computes whole batches. What is alone is done as soon as it can be:
 // the other threads have nothing to do yet.
-void run_batch(void* context, Submission* const* batch, uint64_t count, bool alone) {
+void run_batch(void* context, Request* const* batch, uint64_t count, bool alone) {
   using stockade::config::Kind;
   auto& queue = *static_cast<Queue*>(context);
   const EngineChoice engine = alone ? EngineChoice{Kind::automatic, queue.threads} : EngineChoice{Kind::serial, 1};
@@ -364,7 +364,7 @@ bool is_zero(const stockade_rsa_options& options) {
   return std::memcmp(&options, &zero, sizeof zero) == 0;
 }
 
-Status read_queue_options(const stockade_rsa_queue_options* options, Queue& queue, SubmissionQueue::Limits& limits) {
+Status read_queue_options(const stockade_rsa_queue_options* options, Queue& queue, RequestQueue::Limits& limits) {
   if (options == nullptr) return STOCKADE_OK;
   if (options->struct_size != sizeof *options || options->largest_batch > most_batch ||
       options->deadline_us > longest_deadline_us) {
@@ -383,13 +383,13 @@ Status read_queue_options(const stockade_rsa_queue_options* options, Queue& queu
 
 }  // namespace
 
-void stockade_rsa_queue::run(Work work, Submission* const* batch, uint64_t count, const EngineChoice& engine) {
+void stockade_rsa_queue::run(Work work, Request* const* batch, uint64_t count, const EngineChoice& engine) {
   const Status status = guarded([&] {
     std::vector<stockade_rsa_item*> items;
     items.reserve(count);
     for (uint64_t i = 0; i < count; ++i) {
-      const auto& request = *static_cast<const Request*>(batch[i]);
-      if (request.work == work) items.push_back(request.item);
+      const auto& queued = *static_cast<const Item*>(batch[i]);
+      if (queued.work == work) items.push_back(queued.item);
     }
     run_all(
         work, padding, items.size(), [&](uint64_t i) { return items[i]; }, engine);
@@ -397,20 +397,20 @@ void stockade_rsa_queue::run(Work work, Submission* const* batch, uint64_t count
   });
   if (status == STOCKADE_OK) return;
   for (uint64_t i = 0; i < count; ++i) {
-    const auto& request = *static_cast<const Request*>(batch[i]);
-    if (request.work != work) continue;
-    request.item->status = status;
-    request.item->out_length = 0;
+    const auto& queued = *static_cast<const Item*>(batch[i]);
+    if (queued.work != work) continue;
+    queued.item->status = status;
+    queued.item->out_length = 0;
   }
 }
 
 Status stockade_rsa_queue::wait_for(Work work, stockade_rsa_item* item) {
   if (process != stockade::process_number()) return STOCKADE_ERROR_FORKED;
-  Request request{};
-  request.item = item;
-  request.work = work;
+  Item queued{};
+  queued.item = item;
+  queued.work = work;
   const Status status = guarded([&] {
-    submissions.submit_and_wait(request);
+    requests.submit_and_wait(queued);
     return STOCKADE_OK;
   });
   return status == STOCKADE_OK ? item->status : status;
@@ -418,14 +418,14 @@ Status stockade_rsa_queue::wait_for(Work work, stockade_rsa_item* item) {
 
 Status stockade_rsa_queue::submit(Work work, stockade_rsa_item* item, stockade_rsa_done done, void* context) {
   if (process != stockade::process_number()) return STOCKADE_ERROR_FORKED;
-  auto* const request = new (std::nothrow) Request{};
-  if (request == nullptr) return STOCKADE_ERROR_MEMORY;
-  request->item = item;
-  request->work = work;
-  request->on_done = done;
-  request->context = context;
-  request->done = [](Submission& submission) {
-    const std::unique_ptr<Request> own(static_cast<Request*>(&submission));
+  auto* const queued = new (std::nothrow) Item{};
+  if (queued == nullptr) return STOCKADE_ERROR_MEMORY;
+  queued->item = item;
+  queued->work = work;
+  queued->on_done = done;
+  queued->context = context;
+  queued->done = [](Request& request) {
+    const std::unique_ptr<Item> own(static_cast<Item*>(&request));
     // What it throws has nowhere to go: the thread is the queue's own.
     guarded([&] {
       own->on_done(own->context, own->item);
@@ -433,7 +433,7 @@ Status stockade_rsa_queue::submit(Work work, stockade_rsa_item* item, stockade_r
     });
   };
   return guarded([&] {
-    submissions.submit(*request);
+    requests.submit(*queued);
     return STOCKADE_OK;
   });
 }
@@ -641,9 +641,9 @@ stockade_status stockade_rsa_queue_create(stockade_rsa_queue** queue, const stoc
   return guarded([&] {
     auto made = std::make_unique<stockade_rsa_queue>();
     made->threads = who->threads;
-    SubmissionQueue::Limits limits{usual_batch, std::chrono::microseconds(0), who->threads};
+    RequestQueue::Limits limits{usual_batch, std::chrono::microseconds(0), who->threads};
     Status status = read_queue_options(options, *made, limits);
-    if (status == STOCKADE_OK) status = made->submissions.start(limits, run_batch, made.get());
+    if (status == STOCKADE_OK) status = made->requests.start(limits, run_batch, made.get());
     if (status == STOCKADE_OK) *queue = made.release();
     return status;
   });
@@ -679,7 +679,7 @@ stockade_status stockade_rsa_queue_statistics_get(const stockade_rsa_queue* queu
   if (queue == nullptr || statistics == nullptr) return STOCKADE_ERROR_NULL_POINTER;
   if (queue->process != stockade::process_number()) return STOCKADE_ERROR_FORKED;
   return guarded([&] {
-    const SubmissionQueue::Statistics found = queue->submissions.statistics();
+    const RequestQueue::Statistics found = queue->requests.statistics();
     *statistics = {found.requests, found.batches, found.largest_batch, static_cast<uint64_t>(found.median.count()),
                    static_cast<uint64_t>(found.p99.count())};
     return STOCKADE_OK;

@@ -86,8 +86,8 @@ bool splits(const CipherKey& key, stockade_direction direction) {
   return key.mode == STOCKADE_GCM || aes::splits(key.mode, direction);
 }
 
-// What experience calls the kernels of a mode.
-tune::Operation experience_of_kernels(stockade_mode mode) {
+// What the profile calls the kernels of a mode.
+tune::Operation kernels_operation_of(stockade_mode mode) {
   switch (mode) {
     case STOCKADE_ECB:
       return tune::Operation::gpu_ecb;
@@ -104,7 +104,7 @@ tune::Operation experience_of_kernels(stockade_mode mode) {
 
 gpu::Shape shape_for(const Site& site, const CipherKey& key, stockade_direction direction, uint64_t length) {
   const aes::GpuOperation operation = operation_of(key.mode, direction);
-  return offload::known_shape(experience_of_kernels(key.mode), key.bits, length, site.name(),
+  return offload::known_shape(kernels_operation_of(key.mode), key.bits, length, site.name(),
                               aes::default_shape(operation, site.queue().capability, length));
 }
 
@@ -115,7 +115,7 @@ uint64_t workspace_on(const Site& site, const CipherKey& key, stockade_direction
   const aes::GpuOperation operation = operation_of(key.mode, direction);
   const gpu::Shape usual = aes::default_shape(operation, site.queue().capability);
   uint64_t most = aes::gpu_workspace_bytes(operation, site.queue(), usual, length, unit);
-  for (const tune::Row& row : tune::find_all(experience_of_kernels(key.mode), key.bits, site.name())) {
+  for (const tune::Entry& row : tune::find_all(kernels_operation_of(key.mode), key.bits, site.name())) {
     most =
         std::max(most, aes::gpu_workspace_bytes(operation, site.queue(), offload::shape_of(row, usual), length, unit));
   }

@@ -157,7 +157,7 @@ TEST_F(DeviceCalls, give_the_bytes_of_host_memory) {
   }
 }
 
-// ---- experience ----
+// ---- the profile in force ----
 
 std::string first_device() {
   gpu::DeviceFacts facts;
@@ -184,7 +184,7 @@ std::unique_ptr<tune::Profile> random_shapes(RandomSource& random) {
   return profile;
 }
 
-TEST_F(DeviceCalls, give_the_same_bytes_in_every_shape_that_experience_may_have) {
+TEST_F(DeviceCalls, give_the_same_bytes_in_every_shape_that_a_profile_may_have) {
   RandomSource random;
   for (uint64_t i = 0; i < scaled(emulated ? 6 : 40); ++i) {
     const auto profile = random_shapes(random);
@@ -222,8 +222,8 @@ TEST_F(DeviceCalls, give_the_same_bytes_in_every_shape_that_experience_may_have)
   }
 }
 
-// What the test above takes for granted: that launches have the shapes that experience knows, of this device and no other.
-TEST_F(DeviceCalls, are_launched_in_the_shapes_that_experience_knows) {
+// What the test above takes for granted: that launches have the shapes that the profile has, of this device and no other.
+TEST_F(DeviceCalls, are_launched_in_the_shapes_that_the_profile_has) {
   static gpu::Shape launched;
   aes::GpuKernels kernels = *offload::backend().aes;
   kernels.ctr = [](const gpu::Queue&, const gpu::Shape& shape, const aes::RoundKeys&, const uint8_t*, aes::CounterWidth,

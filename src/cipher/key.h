@@ -9,7 +9,7 @@
 #include "base/secret.h"
 #include "gcm/gcm.h"
 #include "offload/device_key.h"
-#include "tune/experience.h"
+#include "tune/profile_in_force.h"
 
 namespace stockade::cipher {
 

@@ -1027,9 +1027,9 @@ TEST_F(Offloaded, get_the_round_keys_of_the_standard) {
   EXPECT_GE(rows, 9U);
 }
 
-// ---- experience ----
+// ---- the profile in force ----
 
-// An automatic engine takes GPUs where experience says so, and then only if the process has looked for them.
+// An automatic engine takes GPUs where the profile says so, and then only if the process has looked for them.
 class KnownTransfers : public Offloaded {
  protected:
   // Launches of a message of 300 KiB on an automatic engine, with a profile of that row.

@@ -52,8 +52,12 @@ bool Source::check_unchanged(JobState& state) const {
     state.fail(STOCKADE_ERROR_IO, errno);
     return false;
   }
-  const bool same = now.st_size == stat_.st_size && now.st_mtim.tv_sec == stat_.st_mtim.tv_sec &&
-                    now.st_mtim.tv_nsec == stat_.st_mtim.tv_nsec;
+  const auto same_time = [](const timespec& one, const timespec& other) {
+    return one.tv_sec == other.tv_sec && one.tv_nsec == other.tv_nsec;
+  };
+  // Anyone can set the time of modification back, but not that of the last change.
+  const bool same =
+      now.st_size == stat_.st_size && same_time(now.st_mtim, stat_.st_mtim) && same_time(now.st_ctim, stat_.st_ctim);
   if (!same) state.fail(STOCKADE_ERROR_INPUT_CHANGED);
   return same;
 }

@@ -32,8 +32,8 @@ uint64_t segments_at_once(const offload::Executor& executor, const TransferOptio
   if (executor.slots() != 0) {
     longest = offload::TransferSlot::capacity(executor.piece_bytes(options.segment_bytes)) /
               std::max(options.segment_bytes, out_bytes(options));
-  } else if (executor.plan().row != nullptr && executor.plan().row->choice.batch != 0) {
-    longest = executor.plan().row->choice.batch;
+  } else if (executor.plan().entry != nullptr && executor.plan().entry->choice.batch != 0) {
+    longest = executor.plan().entry->choice.batch;
   }
   if (longest == 1 || !source.sized()) return 1;
   return std::max<uint64_t>(1, std::min(longest, source.length() / executor.plan().workers / options.segment_bytes));

@@ -21,7 +21,7 @@ struct DeviceKey {
 void make_device_key(const aes::Key& key, DeviceKey& device_key);
 void make_device_key(const gcm::Key& key, DeviceKey& device_key);
 
-// The key's variant of aes::GpuCtrFn, with the backend's kernels. `gpu`: whose experience counts; null: nobody's.
+// The key's variant of aes::GpuCtrFn, with the backend's kernels. `gpu`: whose profile counts; null: none.
 Status launch_ctr(const aes::Key& key, const gpu::Queue& queue, const char* gpu, const aes::RoundKeys& encrypt,
                   const uint8_t counter[16], const uint8_t* in, uint8_t* out, uint64_t length);
 

@@ -12,7 +12,7 @@ Status Executor::acquire(const config::EngineChoice& engine, const parallel::Tas
   config::Kind kind = engine.kind;
   // A file's reads and writes are as slow with GPUs as without.
   if (home != Home::file && task.parts > 1 && may_use_gpus(engine, task.bytes)) {
-    const tune::Row* const row = transfer_row(backend(), home, task.bytes);
+    const tune::Entry* const row = transfer_entry(backend(), home, task.bytes);
     const tune::Runner best = row == nullptr ? tune::Runner::unsaid : row->choice.runner;
     if (best == tune::Runner::cuda || best == tune::Runner::hybrid) kind = config::Kind::hybrid;
   }

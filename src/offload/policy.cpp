@@ -22,19 +22,19 @@ uint64_t slots_for(const Backend& own, uint64_t devices, uint64_t length, uint64
 // no slot.
 uint32_t hybrid_workers(uint32_t slots, const parallel::Plan& cpu) { return std::max(cpu.workers, slots + 1); }
 
-// What experience there is with data of host memory and a machine's first GPU; null where there is none. `bits` are counted as
+// The profile's entry for data in host memory and a machine's first GPU; null where there is none. `bits` are counted as
 // 256: data moves alike whatever the key.
-const tune::Row* transfer_row(const Backend& own, Home home, uint64_t length) {
+const tune::Entry* transfer_entry(const Backend& own, Home home, uint64_t length) {
   gpu::DeviceFacts facts;
   if (home == Home::file || own.runtime->facts(0, facts) != STOCKADE_OK) return nullptr;
   const auto operation = home == Home::pinned ? tune::Operation::gpu_pinned : tune::Operation::gpu_staged;
   return tune::find(operation, 256, length, facts.name);
 }
 
-// The backend with the ring that experience has found to be better.
+// The backend with the slots that the profile has found to be better.
 Backend informed(const Backend& own, Home home, uint64_t length) {
   Backend known = own;
-  const tune::Row* const row = transfer_row(own, home, length);
+  const tune::Entry* const row = transfer_entry(own, home, length);
   if (row == nullptr) return known;
   SlotShape& ring = home == Home::pinned ? known.pinned : known.staged;
   if (row->choice.run_bytes != 0) ring.run_bytes = row->choice.run_bytes;
@@ -48,7 +48,7 @@ uint64_t run_bytes_for(const Backend& own, Home home) {
   return home == Home::pinned ? own.pinned.run_bytes : own.staged.run_bytes;
 }
 
-// Whether an automatic engine may use GPUs for such a message: experience has something to say about it, and the process has
+// Whether an automatic engine may use GPUs for such a message: the profile has an entry for it, and the process has
 // looked for them before. To start a driver takes longer than most jobs.
 bool may_use_gpus(const config::EngineChoice& engine, uint64_t length) {
   return engine.kind == config::Kind::automatic && engine.threads >= 1 && length >= tune::gpus_from() &&
@@ -72,11 +72,11 @@ parallel::Plan plan_slots(const config::EngineChoice& engine, uint64_t length, b
 
 gpu::Shape known_shape(tune::Operation operation, uint32_t bits, uint64_t length, const char* gpu,
                        const gpu::Shape& otherwise) {
-  const tune::Row* const row = tune::find(operation, bits, length, gpu);
+  const tune::Entry* const row = tune::find(operation, bits, length, gpu);
   return row == nullptr ? otherwise : shape_of(*row, otherwise);
 }
 
-gpu::Shape shape_of(const tune::Row& row, const gpu::Shape& otherwise) {
+gpu::Shape shape_of(const tune::Entry& row, const gpu::Shape& otherwise) {
   gpu::Shape shape = otherwise;
   if (row.choice.threads != 0) shape.threads = row.choice.threads;
   if (row.choice.blocks != 0) shape.blocks_per_thread = row.choice.blocks;

@@ -22,12 +22,12 @@ enum class Home {
 // Who would run one message with an engine that has GPUs; `cpu` is the plan without them. Asks for devices, but takes no slot.
 parallel::Plan plan_slots(const config::EngineChoice& engine, uint64_t length, bool splits, parallel::Plan cpu);
 
-// The shape of a kernel for data in the memory of a GPU of that name: by experience, else `otherwise`. Only what does not
+// The shape of a kernel for data in the memory of a GPU of that name: by the profile, else `otherwise`. Only what does not
 // decide about results: threads, blocks of a thread, blocks of a multiprocessor.
 gpu::Shape known_shape(tune::Operation operation, uint32_t bits, uint64_t length, const char* gpu,
                        const gpu::Shape& otherwise);
 
-gpu::Shape shape_of(const tune::Row& row, const gpu::Shape& otherwise);
+gpu::Shape shape_of(const tune::Entry& row, const gpu::Shape& otherwise);
 
 // Of one message, for Executor::acquire. Without GPUs in the engine no driver is asked.
 Home home_of(const config::EngineChoice& engine, const void* in, const void* out, uint64_t length);
@@ -36,7 +36,7 @@ Home home_of(const config::EngineChoice& engine, const void* in, const void* out
 // backend with that; the bytes of a run; whether an automatic engine may use GPUs.
 uint64_t slots_for(const Backend& own, uint64_t devices, uint64_t length, uint64_t parts, Home home, bool shared);
 uint32_t hybrid_workers(uint32_t slots, const parallel::Plan& cpu);
-const tune::Row* transfer_row(const Backend& own, Home home, uint64_t length);
+const tune::Entry* transfer_entry(const Backend& own, Home home, uint64_t length);
 Backend informed(const Backend& own, Home home, uint64_t length);
 uint64_t run_bytes_for(const Backend& own, Home home);
 bool may_use_gpus(const config::EngineChoice& engine, uint64_t length);

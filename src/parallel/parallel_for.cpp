@@ -37,7 +37,7 @@ std::atomic<Nanoseconds> known_overhead{0}, known_pace{0};
 // The quickest call of the last rest, and what kind of work that was; no time: there was none yet.
 std::atomic<Nanoseconds> seen_alone{0};
 std::atomic<uint64_t> seen_bytes{0};
-std::atomic<const tune::Row*> seen_row{nullptr};
+std::atomic<const tune::Entry*> seen_entry{nullptr};
 
 struct Outcome {
   Nanoseconds begun, team, alone;  // when, what it took, and what its quickest member would have needed for all
@@ -59,10 +59,10 @@ bool resting(uint64_t bytes, uint32_t workers) {
 void note_alone(const Plan& plan, Nanoseconds time) {
   const Nanoseconds seen = seen_alone.load(std::memory_order_relaxed);
   const bool same = seen_bytes.load(std::memory_order_relaxed) == plan.at_stake &&
-                    seen_row.load(std::memory_order_relaxed) == plan.row;
+                    seen_entry.load(std::memory_order_relaxed) == plan.entry;
   if (seen != 0 && same && seen <= time) return;
   seen_bytes.store(plan.at_stake, std::memory_order_relaxed);
-  seen_row.store(plan.row, std::memory_order_relaxed);
+  seen_entry.store(plan.entry, std::memory_order_relaxed);
   seen_alone.store(std::max<Nanoseconds>(time, 1), std::memory_order_relaxed);
 }
 
@@ -70,7 +70,7 @@ void note_alone(const Plan& plan, Nanoseconds time) {
 Nanoseconds alone_for(const Plan& plan, Nanoseconds estimate) {
   const Nanoseconds seen = seen_alone.load(std::memory_order_relaxed);
   const uint64_t bytes = seen_bytes.load(std::memory_order_relaxed);
-  if (seen == 0 || seen_row.load(std::memory_order_relaxed) != plan.row) return estimate;
+  if (seen == 0 || seen_entry.load(std::memory_order_relaxed) != plan.entry) return estimate;
   if (plan.at_stake > 2 * bytes || bytes > 2 * plan.at_stake) return estimate;
   return static_cast<Nanoseconds>(static_cast<double>(seen) * static_cast<double>(plan.at_stake) /
                                   static_cast<double>(bytes));

@@ -24,7 +24,7 @@ uint64_t streaming_bytes() {
   return found;
 }
 
-const tune::Row* find_row(const Task& task) {
+const tune::Entry* find_entry(const Task& task) {
   const uint64_t length = task.length != 0 ? task.length : task.bytes;
   if (task.bits == 0 || (task.length == 0 && length < tune::least_split)) return nullptr;
   // It was had with the rows that are best here; others may be many times slower.
@@ -52,30 +52,30 @@ uint32_t workers_for(const Task& task, const tune::Choice& choice) {
 }  // namespace
 
 Plan make_plan(const config::EngineChoice& engine, const Task& task) {
-  const tune::Row* const row = find_row(task);
-  const bool decides = row != nullptr && row->choice.runner != tune::Runner::unsaid;
-  const tune::Choice& choice = decides ? row->choice : tune::fall_back;
-  const auto stores = stores_for(task, row != nullptr ? row->choice : tune::fall_back);
-  const auto alone = [&](const char* why, bool by_row = false) {
-    return Plan{config::Kind::serial, 1, stores, why, row, 0, by_row};
+  const tune::Entry* const entry = find_entry(task);
+  const bool decides = entry != nullptr && entry->choice.runner != tune::Runner::unsaid;
+  const tune::Choice& choice = decides ? entry->choice : tune::fall_back;
+  const auto stores = stores_for(task, entry != nullptr ? entry->choice : tune::fall_back);
+  const auto alone = [&](const char* why, bool by_entry = false) {
+    return Plan{config::Kind::serial, 1, stores, why, entry, 0, by_entry};
   };
   if (engine.kind == config::Kind::serial) return alone("and an engine of one thread that was asked for");
   if (engine.threads <= 1) return alone("and one thread to run on");
   if (task.parts <= 1) return alone("that cannot be cut");
   auto workers = static_cast<uint32_t>(std::min<uint64_t>(engine.threads, task.parts));
   if (engine.kind != config::Kind::automatic) {
-    return {config::Kind::threads, workers, stores, "and an engine that cuts whatever it can", row};
+    return {config::Kind::threads, workers, stores, "and an engine that cuts whatever it can", entry};
   }
   const uint32_t most = workers;
   workers = std::min(workers, workers_for(task, choice));
   if (workers == 1) return alone(decides ? known : below_split, decides);
-  Plan plan{config::Kind::threads, workers, stores, decides ? known : above_split, row, task.bytes, decides};
+  Plan plan{config::Kind::threads, workers, stores, decides ? known : above_split, entry, task.bytes, decides};
   plan.lesson = lesson_for(engine, task, workers, most);
   if (plan.lesson.kind != 0 && plan.lesson.workers != workers) {
     plan.workers = plan.lesson.workers;
     if (plan.workers == 1) plan.kind = config::Kind::serial;
     plan.why = plan.lesson.on_trial ? tried : learned;
-    plan.by_row = false;
+    plan.by_entry = false;
   }
   return plan;
 }

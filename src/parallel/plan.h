@@ -5,14 +5,14 @@
 
 #include "aes/aes_kernels.h"
 #include "config/environment.h"
-#include "tune/experience.h"
+#include "tune/profile_in_force.h"
 
 namespace stockade::parallel {
 
 // Of work whose number of workers is learned while it is done (engine/team_size.h).
 struct Lesson {
   uint64_t kind = 0;             // which work that is; 0: nothing is learned
-  uint16_t known = 0, most = 0;  // workers that experience has, more than one, and that there could be
+  uint16_t known = 0, most = 0;  // workers of the profile's entry, more than one, and that there could be
   uint16_t workers = 0;          // that do it now; 1: the calling thread
   bool on_trial = false;         // whether those are not the best known ones
 };
@@ -24,11 +24,11 @@ struct Plan {
   aes::Stores stores;
   const char* why;  // static text that ends the sentence "N bytes ..."
   // What is known of the job by measurement; null: nothing.
-  const tune::Row* row = nullptr;
+  const tune::Entry* entry = nullptr;
   // What the work must be worth, in bytes, where the calling thread may do it all while the machine has no core to
   // spare for others; 0 where the workers were asked for.
   uint64_t at_stake = 0;
-  bool by_row = false;  // the row has decided
+  bool by_entry = false;  // the entry has decided
   Lesson lesson = {};
 };
 
@@ -39,11 +39,11 @@ inline constexpr uint64_t split_bytes = tune::fall_back.share;
 // What is to be planned.
 struct Task {
   tune::Operation operation;
-  uint32_t bits;   // of the key; 0: nothing that experience could be had of
+  uint32_t bits;   // of the key; 0: no profile has entries for it
   uint64_t bytes;  // of work in all
   uint64_t parts;  // the most pieces it can be cut into
   bool in_place;   // whether output replaces input
-  // The length by which experience is looked up, where that is not `bytes`.
+  // The length by which the profile is asked, where that is not `bytes`.
   uint64_t length = 0;
   // A number, below 4096, of what the pace depends on besides: what is learned of work done another way is nothing to go by.
   uint16_t way = 0;

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string_view>
 
-#include "tune/experience.h"
+#include "tune/profile_in_force.h"
 
 namespace stockade::parallel {
 namespace {
@@ -13,7 +13,7 @@ namespace {
 constexpr uint64_t kib = 1024, mib = 1024 * kib;
 constexpr config::EngineChoice automatic_of_8{config::Kind::automatic, 8};
 
-// Without experience, so that what is tested is the same on every machine.
+// Without a profile, so that what is tested is the same on every machine.
 Plan plan_of(const config::EngineChoice& engine, uint64_t bytes, uint64_t parts, bool in_place) {
   const tune::ScopedProfile none(nullptr);
   return make_plan(engine, {tune::Operation::ctr, 128, bytes, parts, in_place});
@@ -118,13 +118,13 @@ TEST_F(KnownPlans, are_followed_by_an_automatic_engine) {
   EXPECT_EQ(plan(16 * kib).workers, 1U);
   EXPECT_EQ(plan(64 * kib - 1).workers, 1U);
   EXPECT_EQ(plan(64 * kib).workers, 2U);
-  EXPECT_EQ(plan(64 * kib).row, &profile_->row[1]);
-  EXPECT_TRUE(plan(64 * kib).by_row);
+  EXPECT_EQ(plan(64 * kib).entry, &profile_->entry[1]);
+  EXPECT_TRUE(plan(64 * kib).by_entry);
   EXPECT_EQ(plan(64 * kib).at_stake, 64 * kib);
   EXPECT_EQ(plan(mib).workers, 8U);
   EXPECT_EQ(plan(mib).stores, aes::Stores::streaming);
   // What none of the rows is about.
-  EXPECT_EQ(plan(16 * kib - 1).row, nullptr);
+  EXPECT_EQ(plan(16 * kib - 1).entry, nullptr);
   EXPECT_EQ(make_plan(automatic_of_8, {tune::Operation::chunks, 128, 96 * kib, 1000, false}).workers, 1U);
   EXPECT_EQ(make_plan(automatic_of_8, {tune::Operation::ctr, 0, 96 * kib, 1000, false}).workers, 1U);
 }
@@ -137,15 +137,15 @@ TEST_F(KnownPlans, give_each_worker_its_share) {
   EXPECT_EQ(workers(64 * kib), 3U);
   EXPECT_EQ(workers(mib), 8U);
   // No number of shares is none.
-  profile_->row[4].choice.share = 1;
+  profile_->entry[4].choice.share = 1;
   EXPECT_EQ(workers(UINT64_MAX), 8U);
 }
 
-// Jobs that experience says nothing about, such as reading a file without writing one.
+// Jobs that no profile is about, such as reading a file without writing one.
 TEST_F(KnownPlans, are_not_asked_for_without_a_size_of_key) {
   const Task reading{tune::Operation::gcm, 0, mib, 1000, true},
       writing{tune::Operation::gcm, 256, 32 * kib, 1000, true};
-  EXPECT_EQ(make_plan(automatic_of_8, reading).row, nullptr);
+  EXPECT_EQ(make_plan(automatic_of_8, reading).entry, nullptr);
   EXPECT_EQ(make_plan(automatic_of_8, reading).workers, 8U);
   EXPECT_EQ(make_plan(automatic_of_8, writing).workers, 2U);
 }
@@ -169,7 +169,7 @@ TEST_F(KnownPlans, that_speak_of_stores_alone_leave_the_workers_as_usual) {
   const Plan plan = make_plan(automatic_of_8, {tune::Operation::xts, 128, 256 * kib, 1000, false});
   EXPECT_EQ(plan.stores, aes::Stores::streaming);
   EXPECT_EQ(plan.workers, 3U);
-  EXPECT_FALSE(plan.by_row);
+  EXPECT_FALSE(plan.by_entry);
 }
 
 TEST_F(KnownPlans, of_operations_are_looked_up_by_their_number) {

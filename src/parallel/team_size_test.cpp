@@ -10,7 +10,7 @@
 #include <functional>
 #include <string>
 
-#include "tune/experience.h"
+#include "tune/profile_in_force.h"
 
 namespace stockade::parallel {
 namespace {
@@ -239,7 +239,7 @@ TEST(TeamSizes, are_learned_by_automatic_engines_while_they_work) {
   EXPECT_EQ(plan.workers, 1U);
   EXPECT_EQ(plan.kind, config::Kind::serial);
   EXPECT_STREQ(plan.why, "have been quickest so of late");
-  EXPECT_FALSE(plan.by_row);
+  EXPECT_FALSE(plan.by_entry);
   const pthread_t caller = pthread_self();
   parallel_for(plan, 100, 1, [&](uint64_t, uint64_t, uint32_t) { EXPECT_TRUE(pthread_equal(pthread_self(), caller)); });
   // Other work is another thing.

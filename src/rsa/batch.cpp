@@ -37,8 +37,8 @@ uint64_t cost_of_all(std::span<Item> batch) {
   return cost;
 }
 
-tune::Operation experience_of(const PrivateKey*) { return tune::Operation::rsa_private; }
-tune::Operation experience_of(const PublicKey*) { return tune::Operation::rsa_public; }
+tune::Operation tuned_operation(const PrivateKey*) { return tune::Operation::rsa_private; }
+tune::Operation tuned_operation(const PublicKey*) { return tune::Operation::rsa_public; }
 uint32_t bits_of(const PrivateKey* key) { return key->public_key().bits(); }
 uint32_t bits_of(const PublicKey* key) { return key->bits(); }
 
@@ -46,14 +46,14 @@ uint32_t bits_of(const PublicKey* key) { return key->bits(); }
 template <typename Item>
 parallel::Task task_of(std::span<Item> batch, uint64_t parts) {
   const auto* const key = batch[0].key;
-  return {experience_of(key), bits_of(key), cost_of_all(batch), parts, true, batch.size(), way_of(key)};
+  return {tuned_operation(key), bits_of(key), cost_of_all(batch), parts, true, batch.size(), way_of(key)};
 }
 
-// What experience says of a batch; null where there is none, or where the keys' row was asked for.
+// The profile's entry for a batch; null where there is none, or where the keys' variant was asked for.
 template <typename Item>
 const tune::Choice* known_choice(std::span<Item> batch) {
   const auto* const key = batch[0].key;
-  const tune::Row* const row = tune::find(experience_of(key), bits_of(key), batch.size());
+  const tune::Entry* const row = tune::find(tuned_operation(key), bits_of(key), batch.size());
   if (row == nullptr) return nullptr;
   const bool free = std::all_of(batch.begin(), batch.end(), [](const Item& item) { return item.key->any_row(); });
   return free ? &row->choice : nullptr;
@@ -67,7 +67,7 @@ Status first_failure(std::span<Item> batch) {
 }
 
 // How the powers of each operation shall be divided, where that is better than giving each operation to one worker: by
-// experience; or there are workers enough for all powers, and the row has nothing that is better still. Or as STOCKADE_FORCE
+// the profile; or there are workers enough for all powers, and the row has nothing that is better still. Or as STOCKADE_FORCE
 // says.
 template <typename Item>
 std::optional<Arrangement> divide(const EngineChoice& engine, std::span<Item> batch, const tune::Choice* known) {

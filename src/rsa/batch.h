@@ -21,15 +21,17 @@ Status run_public(const config::EngineChoice& engine, std::span<PublicOperation>
 Status sign_many(const config::EngineChoice& engine, const SignaturePadding& padding, std::span<Signing> batch,
                  RandomSource& random);
 Status verify_many(const config::EngineChoice& engine, const SignaturePadding& padding, std::span<Verification> batch);
-Status encrypt_many(const config::EngineChoice& engine, const Oaep& oaep, std::span<Encryption> batch, RandomSource& random);
-Status decrypt_many(const config::EngineChoice& engine, const Oaep& oaep, std::span<Decryption> batch, RandomSource& random);
+Status encrypt_many(const config::EngineChoice& engine, const Oaep& oaep, std::span<Encryption> batch,
+                    RandomSource& random);
+Status decrypt_many(const config::EngineChoice& engine, const Oaep& oaep, std::span<Decryption> batch,
+                    RandomSource& random);
 
 // How many operations a worker takes at a time: a multiple of `filling`, which fill the lanes, unless there are too few
 // for that, and so few that no worker is left with much when the others are done. At most group_size.
 uint64_t operations_at_a_time(uint64_t count, uint64_t filling, uint32_t workers);
 
-// The row that experience has found to be best for a batch, if this machine can run it; null for the keys' own. Never one that
-// somebody has to ask for by name: `reference` is not constant-time, and experience changes nothing but speed.
+// The variant that the profile names for a batch, if this machine can run it; null for the keys' own. Never one that
+// somebody has to ask for by name: `reference` is not constant-time, and a profile changes nothing but speed.
 const bignum::Variant* known_row(const tune::Choice* choice);
 
 }  // namespace stockade::rsa

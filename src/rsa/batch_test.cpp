@@ -119,7 +119,7 @@ std::unique_ptr<tune::Profile> profile_with(const std::string& row) {
   return profile;
 }
 
-TEST(Batches, are_the_same_whatever_row_experience_knows) {
+TEST(Batches, are_the_same_whatever_variant_the_profile_names) {
   tests::RandomSource random;
   const auto small = make_key(oracle_key(2048).numbers), large = make_key(oracle_key(3072).numbers);
   small->allow_any_row();
@@ -148,9 +148,9 @@ TEST(Batches, are_never_done_by_a_row_that_has_to_be_asked_for) {
   for (const bignum::Variant& row : bignum::variants()) {
     const auto profile = profile_with(row.name);
     const bool usable = row.automatic && (row.needs & ~config::environment().usable) == 0;
-    EXPECT_EQ(known_row(&profile->row[0].choice), usable ? &row : nullptr) << row.name;
+    EXPECT_EQ(known_row(&profile->entry[0].choice), usable ? &row : nullptr) << row.name;
   }
-  EXPECT_EQ(known_row(&profile_with("none")->row[0].choice), nullptr);
+  EXPECT_EQ(known_row(&profile_with("none")->entry[0].choice), nullptr);
   EXPECT_EQ(known_row(nullptr), nullptr);
 }
 
@@ -174,7 +174,7 @@ TEST(Batches, of_one_operation_come_to_the_end_of_every_trial) {
     while (parallel::kinds_on_trial() != others && time(nullptr) < end) run();
     EXPECT_EQ(parallel::kinds_on_trial(), others) << threads << " threads";
   }
-  if (tried == 0) GTEST_SKIP() << "experience has one worker here";
+  if (tried == 0) GTEST_SKIP() << "the profile has one worker here";
 }
 
 TEST(Batches, of_nothing_are_no_work) {

@@ -168,7 +168,7 @@ Status Run::do_slices() {
   config::EngineChoice engine = engine_;
   engine.threads =
       static_cast<uint32_t>(std::min<uint64_t>(engine.threads, std::max<uint64_t>(2, memory_limit / room)));
-  // As for whole files (engine/files.cpp): experience is of jobs that write.
+  // As for whole files (io/transfer.cpp): the profile is about jobs that write.
   const bool writes = purpose_ == Purpose::make && !verifies();
   const uint64_t bytes = work_.total != 0 ? std::min(work_.total, terms_.length) : terms_.length;
   offload::Executor executor;

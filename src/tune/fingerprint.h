@@ -1,4 +1,4 @@
-// What makes two machines the same for experience data: the processor's name, the cores that the process may use and the
+// What makes two machines the same for tuning profile: the processor's name, the cores that the process may use and the
 // instruction sets that it may use. GPUs are not part of it, because to ask for them a driver must be started; rows about
 // them name theirs instead.
 #pragma once

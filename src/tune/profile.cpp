@@ -156,7 +156,7 @@ bool read_features(std::string_view text, cpu::Features& features) {
   return true;
 }
 
-bool before(const Row& a, const Row& b) {
+bool before(const Entry& a, const Entry& b) {
   if (a.operation != b.operation) return a.operation < b.operation;
   return a.bits != b.bits ? a.bits < b.bits : a.from < b.from;
 }
@@ -201,7 +201,8 @@ class Reader {
     if (name == "end") {
       uint32_t rows = 0;
       ended_ = true;
-      return (read_number(line, rows) && rows == profile_.rows) || fail("the number of rows is not the one at its end");
+      return (read_number(line, rows) && rows == profile_.entries) ||
+             fail("the number of rows is not the one at its end");
     }
     if (name == "machine") return keep(line, profile_.machine) || fail("the machine has no name, or too long a one");
     if (name == "gpu") return keep(line, profile_.gpu) || fail("the GPU has no name, or too long a one");
@@ -214,20 +215,20 @@ class Reader {
   }
 
   bool read_row_line(std::string_view line) {
-    if (profile_.rows == Profile::most_rows) return fail("there are too many rows");
-    Row row{};
+    if (profile_.entries == Profile::most_entries) return fail("there are too many rows");
+    Entry row{};
     Provenance provenance;
-    if (!read_row(line, row, provenance, fault_)) return false;
+    if (!read_entry(line, row, provenance, fault_)) return false;
     row.line = fault_.line;
-    const Row* const last = profile_.rows == 0 ? nullptr : &profile_.row[profile_.rows - 1];
+    const Entry* const last = profile_.entries == 0 ? nullptr : &profile_.entry[profile_.entries - 1];
     if (last != nullptr && !before(*last, row)) return fail("the rows are not in order");
     if (on_gpu(row.operation) && profile_.gpu[0] == '\0') return fail("a row about a GPU, and none was named");
     if (last == nullptr || last->operation != row.operation || last->bits != row.bits) {
       if (profile_.groups == Profile::most_groups) return fail("there are too many sizes of keys");
-      profile_.group[profile_.groups++] = {row.operation, row.bits, profile_.rows, profile_.rows};
+      profile_.group[profile_.groups++] = {row.operation, row.bits, profile_.entries, profile_.entries};
     }
-    profile_.row[profile_.rows++] = row;
-    profile_.group[profile_.groups - 1].end = profile_.rows;
+    profile_.entry[profile_.entries++] = row;
+    profile_.group[profile_.groups - 1].end = profile_.entries;
     return true;
   }
 
@@ -250,7 +251,7 @@ bool read_choice(std::string_view text, Choice& choice, Fault& fault) {
   return words != 0;
 }
 
-bool read_row(std::string_view line, Row& row, Provenance& provenance, Fault& fault) {
+bool read_entry(std::string_view line, Entry& row, Provenance& provenance, Fault& fault) {
   const auto fail = [&fault](const char* what) {
     fault.what = what;
     return false;
@@ -328,7 +329,7 @@ Operation kin_of(Operation operation) {
 
 }  // namespace
 
-std::span<const Row> Profile::find_all(Operation operation, uint32_t bits) const {
+std::span<const Entry> Profile::find_all(Operation operation, uint32_t bits) const {
   const Group* nearest = nullptr;
   for (const Group* here = group; here != group + groups; ++here) {
     if (here->operation != operation) continue;
@@ -336,25 +337,25 @@ std::span<const Row> Profile::find_all(Operation operation, uint32_t bits) const
     nearest = here;
     if (here->bits >= bits) break;
   }
-  if (nearest != nullptr) return {row + nearest->begin, row + nearest->end};
+  if (nearest != nullptr) return {entry + nearest->begin, entry + nearest->end};
   const Operation other = kin_of(operation);
-  return other == operation ? std::span<const Row>() : find_all(other, bits);
+  return other == operation ? std::span<const Entry>() : find_all(other, bits);
 }
 
-const Row* Profile::find(Operation operation, uint32_t bits, uint64_t length) const {
-  const std::span<const Row> all = find_all(operation, bits);
+const Entry* Profile::find(Operation operation, uint32_t bits, uint64_t length) const {
+  const std::span<const Entry> all = find_all(operation, bits);
   const auto behind = std::upper_bound(all.begin(), all.end(), length,
-                                       [](uint64_t value, const Row& entry) { return value < entry.from; });
+                                       [](uint64_t value, const Entry& one) { return value < one.from; });
   return behind == all.begin() ? nullptr : &*(behind - 1);
 }
 
 namespace {
 
 bool read_text(std::string_view text, bool head_only, Profile& profile, Fault& fault) {
-  std::memset(static_cast<void*>(&profile), 0, offsetof(Profile, row));
+  std::memset(static_cast<void*>(&profile), 0, offsetof(Profile, entry));
   fault = {};
   if (Reader(profile, fault).read(text, head_only)) return true;
-  profile.rows = profile.groups = 0;
+  profile.entries = profile.groups = 0;
   return false;
 }
 

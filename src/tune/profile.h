@@ -1,4 +1,4 @@
-// A profile: experience data as text. A line is a row: for this operation, with keys of so many bits, from this length on,
+// A tuning profile: text. A line is an entry: for this operation, with keys of so many bits, from this length on,
 // so and so is best; and behind bars what that was measured to be, by whom it was measured, and when:
 //
 //   stockade-profile 1
@@ -77,7 +77,7 @@ struct Choice {
   bool operator==(const Choice&) const = default;
 };
 
-struct Row {
+struct Entry {
   Operation operation;
   uint32_t bits;  // of the key, of the modulus
   uint64_t from;  // the smallest length
@@ -98,7 +98,7 @@ struct Fault {
 };
 
 // One row of a profile. False, and `fault.what`, for anything else.
-bool read_row(std::string_view line, Row& row, Provenance& provenance, Fault& fault);
+bool read_entry(std::string_view line, Entry& row, Provenance& provenance, Fault& fault);
 // "engine=threads workers=2": false, and `fault.what`.
 bool read_choice(std::string_view text, Choice& choice, Fault& fault);
 
@@ -106,7 +106,7 @@ bool read_choice(std::string_view text, Choice& choice, Fault& fault);
 void write_choice(const Choice& choice, char* text, size_t size);
 
 struct Profile {
-  static constexpr uint32_t most_rows = 2048;
+  static constexpr uint32_t most_entries = 2048;
   static constexpr uint32_t most_groups = 256;
 
   // Rows of one operation with keys of one size, by rising `from`.
@@ -123,16 +123,16 @@ struct Profile {
   cpu::Features needs;   // instruction sets
   cpu::Features lacks;   // instruction sets that a machine of this class does not have
   uint32_t cores;        // of the machine where it was measured; 0: not said
-  uint32_t rows, groups;
-  Row row[most_rows];
+  uint32_t entries, groups;
+  Entry entry[most_entries];
   Group group[most_groups];
 
   // The row for that length: of the keys' own size, or of the nearest there is; for ECB, CBC and CFB those of CTR will do, and on
   // GPUs those of ECB for CBC and CFB. Null:
   // the profile knows nothing about it.
-  const Row* find(Operation operation, uint32_t bits, uint64_t length) const;
+  const Entry* find(Operation operation, uint32_t bits, uint64_t length) const;
   // All rows of that size or the nearest, for any length.
-  std::span<const Row> find_all(Operation operation, uint32_t bits) const;
+  std::span<const Entry> find_all(Operation operation, uint32_t bits) const;
 };
 
 // Reads all of a profile, whose rows must stand in order: by operation, as in the list above, bits and length. False, and

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "cpu/machine.h"
-#include "tune/experience.h"
 #include "tune/fingerprint.h"
+#include "tune/profile_in_force.h"
 
 namespace stockade::tune {
 namespace {
@@ -36,7 +36,7 @@ class Profiles : public testing::Test {
     EXPECT_FALSE(read(text)) << text;
     EXPECT_EQ(fault_.line, line) << text;
     EXPECT_STREQ(fault_.what, what) << text;
-    EXPECT_EQ(profile_->rows, 0U);
+    EXPECT_EQ(profile_->entries, 0U);
     EXPECT_EQ(profile_->find(Operation::ctr, 128, 1 << 20), nullptr);
   }
 
@@ -53,30 +53,30 @@ TEST_F(Profiles, have_what_their_lines_say) {
   EXPECT_STREQ(profile_->machine, "somewhere, 4 cores");
   EXPECT_STREQ(profile_->fingerprint, "0123456789abcdef");
   EXPECT_STREQ(profile_->gpu, "A card");
-  ASSERT_EQ(profile_->rows, 6U);
+  ASSERT_EQ(profile_->entries, 6U);
   ASSERT_EQ(profile_->groups, 5U);
-  const Choice& streaming = profile_->row[1].choice;
+  const Choice& streaming = profile_->entry[1].choice;
   EXPECT_EQ(streaming.runner, Runner::threads);
   EXPECT_EQ(streaming.workers, all_workers);
   EXPECT_EQ(streaming.share, 4096U);
   EXPECT_EQ(streaming.stores, Stores::streaming);
-  EXPECT_EQ(profile_->row[1].line, 6U);
-  EXPECT_EQ(profile_->row[1].score, 17.2);
-  EXPECT_EQ(profile_->row[2].choice.batch, 4U);
-  EXPECT_STREQ(profile_->row[3].choice.row, "ifma");
-  EXPECT_EQ(profile_->row[3].choice.layers, Layers::halves);
-  EXPECT_EQ(profile_->row[3].choice.workers, 3U);
-  EXPECT_EQ(profile_->row[4].choice.threads, 768U);
-  EXPECT_EQ(profile_->row[4].choice.blocks, 2U);
-  EXPECT_EQ(profile_->row[4].choice.per_multiprocessor, 1U);
-  EXPECT_EQ(profile_->row[5].choice.runner, Runner::hybrid);
-  EXPECT_EQ(profile_->row[5].choice.lanes, 4U);
-  EXPECT_EQ(profile_->row[5].choice.run_bytes, uint64_t{8} << 20);
+  EXPECT_EQ(profile_->entry[1].line, 6U);
+  EXPECT_EQ(profile_->entry[1].score, 17.2);
+  EXPECT_EQ(profile_->entry[2].choice.batch, 4U);
+  EXPECT_STREQ(profile_->entry[3].choice.row, "ifma");
+  EXPECT_EQ(profile_->entry[3].choice.layers, Layers::halves);
+  EXPECT_EQ(profile_->entry[3].choice.workers, 3U);
+  EXPECT_EQ(profile_->entry[4].choice.threads, 768U);
+  EXPECT_EQ(profile_->entry[4].choice.blocks, 2U);
+  EXPECT_EQ(profile_->entry[4].choice.per_multiprocessor, 1U);
+  EXPECT_EQ(profile_->entry[5].choice.runner, Runner::hybrid);
+  EXPECT_EQ(profile_->entry[5].choice.lanes, 4U);
+  EXPECT_EQ(profile_->entry[5].choice.run_bytes, uint64_t{8} << 20);
 }
 
 TEST_F(Profiles, may_have_comments_and_carriage_returns_and_no_last_newline) {
   EXPECT_TRUE(read("# by hand\r\nstockade-profile 1\r\n\r\n  # nothing\r\nend 0"));
-  EXPECT_EQ(profile_->rows, 0U);
+  EXPECT_EQ(profile_->entries, 0U);
 }
 
 TEST_F(Profiles, without_provenance_are_refused) {
@@ -193,8 +193,8 @@ TEST_F(Profiles, with_control_characters_are_refused) {
 
 TEST_F(Profiles, that_are_too_long_are_refused) {
   std::string text = head;
-  for (uint32_t i = 0; i <= Profile::most_rows; ++i) text += row("ctr 128 " + std::to_string(i) + " engine=serial");
-  expect_fault(text + "end 2049\n", Profile::most_rows + 5, "there are too many rows");
+  for (uint32_t i = 0; i <= Profile::most_entries; ++i) text += row("ctr 128 " + std::to_string(i) + " engine=serial");
+  expect_fault(text + "end 2049\n", Profile::most_entries + 5, "there are too many rows");
 }
 
 // Whatever is done to a good one, the reader comes to an end, and what it takes is in order.
@@ -216,12 +216,12 @@ TEST_F(Profiles, that_are_damaged_at_random_never_break_the_reader) {
       if (text.empty()) text = "x";
     }
     if (!read(text)) continue;
-    for (uint32_t r = 0; r < profile_->rows; ++r) {
+    for (uint32_t r = 0; r < profile_->entries; ++r) {
       char choice[256];
-      write_choice(profile_->row[r].choice, choice, sizeof choice);
+      write_choice(profile_->entry[r].choice, choice, sizeof choice);
       Choice again;
       ASSERT_TRUE(read_choice(choice, again, fault_)) << choice;
-      ASSERT_EQ(again, profile_->row[r].choice) << choice;
+      ASSERT_EQ(again, profile_->entry[r].choice) << choice;
     }
   }
 }
@@ -230,8 +230,8 @@ TEST_F(Profiles, find_the_row_of_a_length) {
   ASSERT_TRUE(read(
       text_of({"ctr 128 64 engine=serial", "ctr 128 65536 engine=threads", "ctr 256 1024 engine=threads workers=7"})));
   const auto found = [this](uint32_t bits, uint64_t length) -> int64_t {
-    const Row* const known = profile_->find(Operation::ctr, bits, length);
-    return known == nullptr ? -1 : known - profile_->row;
+    const Entry* const known = profile_->find(Operation::ctr, bits, length);
+    return known == nullptr ? -1 : known - profile_->entry;
   };
   EXPECT_EQ(found(128, 63), -1);
   EXPECT_EQ(found(128, 64), 0);
@@ -244,7 +244,7 @@ TEST_F(Profiles, find_the_row_of_a_length) {
   EXPECT_EQ(found(4096, 1024), 2);
   EXPECT_EQ(profile_->find(Operation::gcm, 128, 1024), nullptr);
   // What does the same work for a block.
-  EXPECT_EQ(profile_->find(Operation::cbc, 128, 64), &profile_->row[0]);
+  EXPECT_EQ(profile_->find(Operation::cbc, 128, 64), &profile_->entry[0]);
   EXPECT_EQ(profile_->find_all(Operation::ecb, 128).size(), 2U);
 }
 
@@ -279,14 +279,14 @@ TEST(BuiltInProfiles, are_good_and_each_is_of_a_class) {
     Fault fault;
     EXPECT_TRUE(read_profile(entry.text, *profile, fault))
         << entry.name << ", line " << fault.line << ": " << fault.what;
-    EXPECT_GT(profile->rows, 0U) << entry.name;
+    EXPECT_GT(profile->entries, 0U) << entry.name;
     EXPECT_STRNE(profile->machine, "") << entry.name;
     // It would be of one machine alone.
     EXPECT_STREQ(profile->fingerprint, "") << entry.name;
     EXPECT_TRUE(profile->needs != cpu::none || profile->gpu[0] != '\0') << entry.name;
-    for (uint32_t i = 0; i < profile->rows; ++i) {
-      EXPECT_EQ(on_gpu(profile->row[i].operation), profile->gpu[0] != '\0')
-          << entry.name << ", line " << profile->row[i].line;
+    for (uint32_t i = 0; i < profile->entries; ++i) {
+      EXPECT_EQ(on_gpu(profile->entry[i].operation), profile->gpu[0] != '\0')
+          << entry.name << ", line " << profile->entry[i].line;
     }
   }
 }
@@ -317,17 +317,17 @@ TEST(ScopedProfiles, nest) {
   const auto known = [] { return find(Operation::ctr, 128, 1 << 20); };
   {
     const ScopedProfile a(outer.get());
-    EXPECT_EQ(known(), &outer->row[0]);
+    EXPECT_EQ(known(), &outer->entry[0]);
     EXPECT_EQ(&profile_of(*known()), outer.get());
     {
       const ScopedProfile b(inner.get());
       EXPECT_EQ(known(), nullptr);
-      EXPECT_EQ(find(Operation::gpu_ctr, 128, 64, "A card"), &inner->row[0]);
+      EXPECT_EQ(find(Operation::gpu_ctr, 128, 64, "A card"), &inner->entry[0]);
       EXPECT_EQ(find(Operation::gpu_ctr, 128, 64, "Another card"), nullptr);
       const ScopedProfile c(nullptr);
       EXPECT_EQ(find(Operation::gpu_ctr, 128, 64, "A card"), nullptr);
     }
-    EXPECT_EQ(known(), &outer->row[0]);
+    EXPECT_EQ(known(), &outer->entry[0]);
   }
 }
 

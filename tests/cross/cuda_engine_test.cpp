@@ -1,5 +1,5 @@
 // The engines that have GPUs, on this machine's own: data in host memory, many messages and files, with OpenSSL's bytes as
-// the measure. How jobs are cut and what becomes of failures is tested on emulated devices (engine/cuda_test.cpp).
+// the measure. How jobs are cut and what becomes of failures is tested on emulated devices (cipher/offloaded_test.cpp).
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Experience data in force: the user's profile, which `stockade tune` writes, and what is built in for classes of machines.
+// The tuning profile in force: the user's, which `stockade tune` writes, and what is built in for classes of machines.
 #pragma once
 
 #include <cstdint>
@@ -26,16 +26,16 @@ inline constexpr Choice fall_back{.runner = Runner::threads, .workers = all_work
 
 // The row of the user's profile, else of the built-in one that this machine is nearest to; null: neither has any. Read once,
 // by whoever asks first. Allocates nothing, and never fails.
-const Row* find(Operation operation, uint32_t bits, uint64_t length);
+const Entry* find(Operation operation, uint32_t bits, uint64_t length);
 // The same for a GPU of that name.
-const Row* find(Operation operation, uint32_t bits, uint64_t length, std::string_view gpu);
+const Entry* find(Operation operation, uint32_t bits, uint64_t length, std::string_view gpu);
 // All rows for such a GPU, of whichever profile `find` looks into.
-std::span<const Row> find_all(Operation operation, uint32_t bits, std::string_view gpu);
+std::span<const Entry> find_all(Operation operation, uint32_t bits, std::string_view gpu);
 // The shortest message in host memory that any row gives to GPUs; UINT64_MAX: none does.
 uint64_t gpus_from();
 
 // The profile that a row is from.
-const Profile& profile_of(const Row& row);
+const Profile& profile_of(const Entry& row);
 
 // Where the user's profile is, or would be: STOCKADE_PROFILE, else below XDG_CONFIG_HOME or ~/.config. Empty: there is no
 // place for one, or STOCKADE_PROFILE is "none" (then nothing built in is used either).

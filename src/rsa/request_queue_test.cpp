@@ -1,5 +1,5 @@
 // The queue that batches requests: when it computes what, that everything is done once, and what it tells of itself.
-#include "engine/submission.h"
+#include "rsa/request_queue.h"
 
 #include <gtest/gtest.h>
 
@@ -7,14 +7,14 @@
 #include <memory>
 #include <set>
 
-namespace stockade::engine {
+namespace stockade::rsa {
 namespace {
 
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
-using Limits = SubmissionQueue::Limits;
+using Limits = RequestQueue::Limits;
 
-struct Request : Submission {
+struct Item : Request {
   std::atomic<uint32_t> computed{0}, called{0};
 };
 
@@ -27,13 +27,13 @@ class Recorder {
     Clock::time_point begun;
   };
 
-  static void run(void* context, Submission* const* batch, uint64_t count, bool alone) {
+  static void run(void* context, Request* const* batch, uint64_t count, bool alone) {
     auto& own = *static_cast<Recorder*>(context);
     std::unique_lock lock(own.mutex_);
     own.batches_.push_back({count, alone, Clock::now()});
     own.begun_.notify_all();
     own.opened_.wait(lock, [&] { return own.open_; });
-    for (uint64_t i = 0; i < count; ++i) ++static_cast<Request*>(batch[i])->computed;
+    for (uint64_t i = 0; i < count; ++i) ++static_cast<Item*>(batch[i])->computed;
   }
   void shut() {
     const std::unique_lock lock(mutex_);
@@ -62,29 +62,29 @@ class Recorder {
   std::vector<Batch> batches_;
 };
 
-void count_call(Submission& submission) { ++static_cast<Request&>(submission).called; }
+void count_call(Request& request) { ++static_cast<Item&>(request).called; }
 
-std::vector<std::unique_ptr<Request>> requests(uint32_t count) {
-  std::vector<std::unique_ptr<Request>> made;
+std::vector<std::unique_ptr<Item>> requests(uint32_t count) {
+  std::vector<std::unique_ptr<Item>> made;
   for (uint32_t i = 0; i < count; ++i) {
-    made.push_back(std::make_unique<Request>());
+    made.push_back(std::make_unique<Item>());
     made.back()->done = count_call;
   }
   return made;
 }
 
-class Submissions : public testing::Test {
+class RequestQueueTest : public testing::Test {
  protected:
   void start(const Limits& limits) { ASSERT_EQ(queue_->start(limits, Recorder::run, &recorder_), STOCKADE_OK); }
 
   Recorder recorder_;
-  std::unique_ptr<SubmissionQueue> queue_ = std::make_unique<SubmissionQueue>();
+  std::unique_ptr<RequestQueue> queue_ = std::make_unique<RequestQueue>();
 };
 
-TEST_F(Submissions, a_lone_one_is_computed_at_once) {
+TEST_F(RequestQueueTest, a_lone_one_is_computed_at_once) {
   start({100, 60s, 2});
   for (uint32_t i = 1; i <= 3; ++i) {
-    Request request;
+    Item request;
     queue_->submit_and_wait(request);
     EXPECT_EQ(request.computed, 1U);
     EXPECT_EQ(recorder_.batches(), i);
@@ -92,7 +92,7 @@ TEST_F(Submissions, a_lone_one_is_computed_at_once) {
   EXPECT_TRUE(recorder_.wait_for(3).back().alone);
 }
 
-TEST_F(Submissions, gather_while_the_only_worker_is_busy_and_go_together) {
+TEST_F(RequestQueueTest, gather_while_the_only_worker_is_busy_and_go_together) {
   start({100, 0us, 1});
   auto made = requests(10);
   recorder_.shut();
@@ -106,7 +106,7 @@ TEST_F(Submissions, gather_while_the_only_worker_is_busy_and_go_together) {
   EXPECT_EQ(batches[1].count, 9U);
 }
 
-TEST_F(Submissions, are_shared_by_workers_with_nothing_to_do) {
+TEST_F(RequestQueueTest, are_shared_by_workers_with_nothing_to_do) {
   start({100, 0us, 4});
   auto made = requests(4);
   recorder_.shut();
@@ -119,7 +119,7 @@ TEST_F(Submissions, are_shared_by_workers_with_nothing_to_do) {
   queue_.reset();
 }
 
-TEST_F(Submissions, go_when_a_batch_is_full) {
+TEST_F(RequestQueueTest, go_when_a_batch_is_full) {
   start({4, 60s, 2});
   auto made = requests(5);
   recorder_.shut();
@@ -136,7 +136,7 @@ TEST_F(Submissions, go_when_a_batch_is_full) {
   queue_.reset();
 }
 
-TEST_F(Submissions, go_at_the_deadline_of_the_oldest) {
+TEST_F(RequestQueueTest, go_at_the_deadline_of_the_oldest) {
   constexpr auto deadline = 100ms;
   start({4, deadline, 2});
   auto made = requests(3);
@@ -156,7 +156,7 @@ TEST_F(Submissions, go_at_the_deadline_of_the_oldest) {
   queue_.reset();
 }
 
-TEST_F(Submissions, go_when_nothing_else_is_being_computed_any_more) {
+TEST_F(RequestQueueTest, go_when_nothing_else_is_being_computed_any_more) {
   start({4, 60s, 2});
   auto made = requests(3);
   recorder_.shut();
@@ -171,7 +171,7 @@ TEST_F(Submissions, go_when_nothing_else_is_being_computed_any_more) {
   queue_.reset();
 }
 
-TEST_F(Submissions, are_all_done_before_the_queue_ends) {
+TEST_F(RequestQueueTest, are_all_done_before_the_queue_ends) {
   start({7, 60s, 3});
   auto made = requests(1000);
   for (const auto& request : made) queue_->submit(*request);
@@ -182,14 +182,14 @@ TEST_F(Submissions, are_all_done_before_the_queue_ends) {
   }
 }
 
-TEST_F(Submissions, of_many_threads_are_each_computed_once) {
+TEST_F(RequestQueueTest, of_many_threads_are_each_computed_once) {
   start({8, 50us, 3});
   std::atomic<uint32_t> wrong{0};
   std::vector<std::thread> threads;
   for (uint32_t t = 0; t < 8; ++t) {
     threads.emplace_back([&] {
       for (uint32_t i = 0; i < 500; ++i) {
-        Request request;
+        Item request;
         queue_->submit_and_wait(request);
         if (request.computed != 1) ++wrong;
       }
@@ -197,40 +197,40 @@ TEST_F(Submissions, of_many_threads_are_each_computed_once) {
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(wrong, 0U);
-  const SubmissionQueue::Statistics found = queue_->statistics();
+  const RequestQueue::Statistics found = queue_->statistics();
   EXPECT_EQ(found.requests, 4000U);
   EXPECT_EQ(found.batches, recorder_.batches());
   EXPECT_LE(found.largest_batch, 8U);
 }
 
-TEST_F(Submissions, are_counted_and_timed) {
+TEST_F(RequestQueueTest, are_counted_and_timed) {
   start({8, 0us, 1});
-  const SubmissionQueue::Statistics none = queue_->statistics();
+  const RequestQueue::Statistics none = queue_->statistics();
   EXPECT_EQ(none.requests, 0U);
   EXPECT_EQ(none.p99.count(), 0);
   recorder_.shut();
-  Request slow;
+  Item slow;
   slow.done = count_call;
   queue_->submit(slow);
   recorder_.wait_for(1);
   std::this_thread::sleep_for(30ms);
   recorder_.open();
   for (uint32_t i = 0; i < 20; ++i) {
-    Request quick;
+    Item quick;
     queue_->submit_and_wait(quick);
   }
-  const SubmissionQueue::Statistics found = queue_->statistics();
+  const RequestQueue::Statistics found = queue_->statistics();
   EXPECT_EQ(found.requests, 21U);
   EXPECT_LT(found.median, 30ms);
   EXPECT_GE(found.p99, found.median);
   EXPECT_LE(found.batches, 21U);
   // More than are kept.
-  for (uint64_t i = 0; i < SubmissionQueue::latencies_kept; ++i) {
-    Request quick;
+  for (uint64_t i = 0; i < RequestQueue::latencies_kept; ++i) {
+    Item quick;
     queue_->submit_and_wait(quick);
   }
-  EXPECT_EQ(queue_->statistics().requests, 21U + SubmissionQueue::latencies_kept);
+  EXPECT_EQ(queue_->statistics().requests, 21U + RequestQueue::latencies_kept);
 }
 
 }  // namespace
-}  // namespace stockade::engine
+}  // namespace stockade::rsa

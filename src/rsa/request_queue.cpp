@@ -1,14 +1,14 @@
-#include "engine/submission.h"
+#include "rsa/request_queue.h"
 
 #include <algorithm>
 #include <exception>
 #include <utility>
 
-namespace stockade::engine {
+namespace stockade::rsa {
 
-SubmissionQueue::~SubmissionQueue() { stop(); }
+RequestQueue::~RequestQueue() { stop(); }
 
-Status SubmissionQueue::start(const Limits& limits, RunBatch run, void* context) {
+Status RequestQueue::start(const Limits& limits, RunBatch run, void* context) {
   limits_ = limits;
   run_ = run;
   context_ = context;
@@ -16,7 +16,7 @@ Status SubmissionQueue::start(const Limits& limits, RunBatch run, void* context)
     latencies_.resize(latencies_kept);
     workers_.reserve(limits.workers);
     while (workers_.size() < limits.workers) {
-      std::vector<Submission*> batch;
+      std::vector<Request*> batch;
       batch.reserve(limits.batch);
       workers_.emplace_back([this, room = std::move(batch)]() mutable { work(room); });
     }
@@ -27,7 +27,7 @@ Status SubmissionQueue::start(const Limits& limits, RunBatch run, void* context)
   return STOCKADE_OK;
 }
 
-void SubmissionQueue::stop() {
+void RequestQueue::stop() {
   {
     const Lock lock(mutex_);
     stopping_ = true;
@@ -37,45 +37,45 @@ void SubmissionQueue::stop() {
   workers_.clear();
 }
 
-void SubmissionQueue::enqueue(Submission& submission) {
-  submission.next_ = nullptr;
-  submission.submitted_ = Clock::now();
-  submission.finished_ = false;
-  (first_ == nullptr ? first_ : last_->next_) = &submission;
-  last_ = &submission;
+void RequestQueue::enqueue(Request& request) {
+  request.next_ = nullptr;
+  request.submitted_ = Clock::now();
+  request.finished_ = false;
+  (first_ == nullptr ? first_ : last_->next_) = &request;
+  last_ = &request;
   ++waiting_;
   // With a deadline one worker watches that of the first, and another is wanted when a batch is full.
   const bool wanted = limits_.deadline.count() == 0 || waiting_ == 1 || waiting_ % limits_.batch == 0;
   if (wanted) wakened_.notify_one();
 }
 
-void SubmissionQueue::submit(Submission& submission) {
+void RequestQueue::submit(Request& request) {
   const Lock lock(mutex_);
-  submission.waiter_ = nullptr;
-  enqueue(submission);
+  request.waiter_ = nullptr;
+  enqueue(request);
 }
 
-void SubmissionQueue::submit_and_wait(Submission& submission) {
+void RequestQueue::submit_and_wait(Request& request) {
   std::condition_variable waiter;
   Lock lock(mutex_);
-  submission.waiter_ = &waiter;
-  enqueue(submission);
-  waiter.wait(lock, [&] { return submission.finished_; });
+  request.waiter_ = &waiter;
+  enqueue(request);
+  waiter.wait(lock, [&] { return request.finished_; });
 }
 
-bool SubmissionQueue::ready() const {
+bool RequestQueue::ready() const {
   return computing_ == 0 || stopping_ || waiting_ >= limits_.batch ||
          Clock::now() >= first_->submitted_ + limits_.deadline;
 }
 
 // How many requests a worker takes: as many as are left to each worker that has nothing to do, itself included.
-uint64_t SubmissionQueue::share() const {
+uint64_t RequestQueue::share() const {
   if (limits_.deadline.count() != 0) return limits_.batch;
   const uint64_t idle = limits_.workers - computing_;
   return std::min<uint64_t>(limits_.batch, (waiting_ + idle - 1) / idle);
 }
 
-void SubmissionQueue::take(std::vector<Submission*>& batch) {
+void RequestQueue::take(std::vector<Request*>& batch) {
   batch.clear();
   const uint64_t most = share();
   while (first_ != nullptr && batch.size() < most) batch.push_back(std::exchange(first_, first_->next_));
@@ -84,7 +84,7 @@ void SubmissionQueue::take(std::vector<Submission*>& batch) {
   if (waiting_ != 0) wakened_.notify_one();
 }
 
-void SubmissionQueue::work(std::vector<Submission*>& batch) {
+void RequestQueue::work(std::vector<Request*>& batch) {
   Lock lock(mutex_);
   while (true) {
     if (waiting_ == 0) {
@@ -104,7 +104,7 @@ void SubmissionQueue::work(std::vector<Submission*>& batch) {
       // While those who are called take their time, another worker looks after what has gathered.
       if (waiting_ != 0) wakened_.notify_one();
       lock.unlock();
-      for (Submission* const submission : batch) submission->done(*submission);
+      for (Request* const request : batch) request->done(*request);
       lock.lock();
     }
   }
@@ -112,13 +112,13 @@ void SubmissionQueue::work(std::vector<Submission*>& batch) {
 
 // Whoever waits is told under the lock, without which it cannot go on: its condition must not be gone by then. Leaves
 // those in `batch` for whom nobody waits.
-void SubmissionQueue::finish(std::vector<Submission*>& batch) {
+void RequestQueue::finish(std::vector<Request*>& batch) {
   const Clock::time_point now = Clock::now();
   ++batches_;
   largest_batch_ = std::max<uint64_t>(largest_batch_, batch.size());
-  for (Submission* const submission : batch) latencies_[requests_++ % latencies_kept] = now - submission->submitted_;
-  const auto waited_for = std::partition(batch.begin(), batch.end(),
-                                         [](const Submission* submission) { return submission->waiter_ == nullptr; });
+  for (Request* const request : batch) latencies_[requests_++ % latencies_kept] = now - request->submitted_;
+  const auto waited_for =
+      std::partition(batch.begin(), batch.end(), [](const Request* request) { return request->waiter_ == nullptr; });
   for (auto at = waited_for; at != batch.end(); ++at) {
     (*at)->finished_ = true;
     (*at)->waiter_->notify_one();
@@ -126,7 +126,7 @@ void SubmissionQueue::finish(std::vector<Submission*>& batch) {
   batch.erase(waited_for, batch.end());
 }
 
-SubmissionQueue::Statistics SubmissionQueue::statistics() const {
+RequestQueue::Statistics RequestQueue::statistics() const {
   Clock::duration sorted[latencies_kept];
   Lock lock(mutex_);
   Statistics found{requests_, batches_, largest_batch_, {}, {}};
@@ -140,4 +140,4 @@ SubmissionQueue::Statistics SubmissionQueue::statistics() const {
   return found;
 }
 
-}  // namespace stockade::engine
+}  // namespace stockade::rsa

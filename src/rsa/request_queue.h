@@ -1,5 +1,5 @@
-// Requests that come one by one from any number of threads and are computed in batches. What a request is and how a
-// batch of them is computed is the business of whoever makes the queue.
+// Requests that come one by one from any number of threads and are computed in batches. The owner of the queue defines what
+// a request is and how a batch of them is computed.
 #pragma once
 
 #include <chrono>
@@ -11,17 +11,17 @@
 
 #include "base/status.h"
 
-namespace stockade::engine {
+namespace stockade::rsa {
 
-// One request, which whoever submits it derives from. It belongs to the queue until it is done.
-struct Submission {
+// One request; the caller derives from it. It belongs to the queue until it is done.
+struct Request {
   // Called by a worker without any lock when the request is done, and the last that the queue does with it; not used by
   // submit_and_wait.
-  void (*done)(Submission& submission) = nullptr;
+  void (*done)(Request& request) = nullptr;
 
  private:
-  friend class SubmissionQueue;
-  Submission* next_ = nullptr;
+  friend class RequestQueue;
+  Request* next_ = nullptr;
   std::chrono::steady_clock::time_point submitted_;
   std::condition_variable* waiter_ = nullptr;
   bool finished_ = false;
@@ -32,7 +32,7 @@ struct Submission {
 // small as can be where they are not. With a deadline such a worker takes what has gathered once it fills a batch or the
 // oldest request has waited for so long, which keeps cores free for others; whoever ends the last computation takes it at
 // once.
-class SubmissionQueue {
+class RequestQueue {
  public:
   struct Limits {
     uint32_t batch;                      // at least 1
@@ -40,38 +40,38 @@ class SubmissionQueue {
     uint32_t workers;                    // at least 1
   };
   // Computes `count` requests in the order in which they were submitted. `alone`: nothing else is being computed.
-  using RunBatch = void (*)(void* context, Submission* const* batch, uint64_t count, bool alone);
+  using RunBatch = void (*)(void* context, Request* const* batch, uint64_t count, bool alone);
 
-  // How long the last requests took from submission to completion is kept of so many.
+  // How long the last requests took from request to completion is kept of so many.
   static constexpr uint64_t latencies_kept = 4096;
   struct Statistics {
     uint64_t requests, batches, largest_batch;
     std::chrono::nanoseconds median, p99;  // 0 while nothing is done
   };
 
-  SubmissionQueue() = default;
-  SubmissionQueue(const SubmissionQueue&) = delete;
-  SubmissionQueue& operator=(const SubmissionQueue&) = delete;
+  RequestQueue() = default;
+  RequestQueue(const RequestQueue&) = delete;
+  RequestQueue& operator=(const RequestQueue&) = delete;
   // Computes everything that has been submitted. Nobody may submit any more but `done` of what is computed.
-  ~SubmissionQueue();
+  ~RequestQueue();
 
   // Once, and before anything else. MEMORY: no memory, or no more threads.
   Status start(const Limits& limits, RunBatch run, void* context);
 
-  void submit(Submission& submission);
-  void submit_and_wait(Submission& submission);
+  void submit(Request& request);
+  void submit_and_wait(Request& request);
   Statistics statistics() const;
 
  private:
   using Clock = std::chrono::steady_clock;
   using Lock = std::unique_lock<std::mutex>;
 
-  void enqueue(Submission& submission);
-  void work(std::vector<Submission*>& batch);
+  void enqueue(Request& request);
+  void work(std::vector<Request*>& batch);
   bool ready() const;
   uint64_t share() const;
-  void take(std::vector<Submission*>& batch);
-  void finish(std::vector<Submission*>& batch);
+  void take(std::vector<Request*>& batch);
+  void finish(std::vector<Request*>& batch);
   void stop();
 
   Limits limits_{};
@@ -81,7 +81,7 @@ class SubmissionQueue {
 
   mutable std::mutex mutex_;  // of all that follows
   std::condition_variable wakened_;
-  Submission *first_ = nullptr, *last_ = nullptr;
+  Request *first_ = nullptr, *last_ = nullptr;
   uint64_t waiting_ = 0;    // requests from first_ on
   uint32_t computing_ = 0;  // workers with a batch
   bool stopping_ = false;
@@ -89,4 +89,4 @@ class SubmissionQueue {
   std::vector<Clock::duration> latencies_;  // a ring, of which the first `requests_` are set
 };
 
-}  // namespace stockade::engine
+}  // namespace stockade::rsa

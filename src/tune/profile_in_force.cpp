@@ -1,4 +1,4 @@
-#include "tune/experience.h"
+#include "tune/profile_in_force.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -23,7 +23,7 @@ namespace {
 // Larger than any profile with the most rows that a reader takes.
 constexpr size_t most_bytes = size_t{1} << 20;
 
-struct Experience {
+struct InForce {
   Profile user, built_in, gpus;
   const char* problem;
   uint32_t problem_line;
@@ -32,7 +32,7 @@ struct Experience {
 };
 // Nothing in it is allocated, and pages that no profile needs are never touched: not by a constructor either, which would
 // also wipe what somebody else's static object had asked for before it ran.
-constinit Experience kept{};
+constinit InForce kept{};
 
 struct Path {
   char text[4096] = {};
@@ -103,27 +103,26 @@ size_t read_file(const char* path, char* text, size_t size, const char*& problem
   return problem == nullptr ? used : 0;
 }
 
-void read_user(Experience& experience) {
+void read_user(InForce& in_force) {
   static char text[most_bytes];
   const std::string_view path = user_path();
   if (path.empty()) return;
-  const size_t length = read_file(path.data(), text, sizeof text, experience.problem);
+  const size_t length = read_file(path.data(), text, sizeof text, in_force.problem);
   if (length == 0) return;
   Fault fault;
-  if (!read_profile({text, length}, experience.user, fault)) {
-    experience.problem = fault.what;
-    experience.problem_line = fault.line;
-  } else if (experience.user.fingerprint[0] == '\0' ||
-             std::strcmp(experience.user.fingerprint, fingerprint().text) != 0) {
-    experience.problem = "it was measured on another machine, or with other cores or instruction sets";
+  if (!read_profile({text, length}, in_force.user, fault)) {
+    in_force.problem = fault.what;
+    in_force.problem_line = fault.line;
+  } else if (in_force.user.fingerprint[0] == '\0' || std::strcmp(in_force.user.fingerprint, fingerprint().text) != 0) {
+    in_force.problem = "it was measured on another machine, or with other cores or instruction sets";
   } else {
-    experience.has_user = true;
-    set_name(experience.user, last_part(path.data()));
+    in_force.has_user = true;
+    set_name(in_force.user, last_part(path.data()));
   }
 }
 
 // Of those that fit, the one that asks for most; among equals the one with the nearest number of cores.
-void read_built_in(Experience& experience) {
+void read_built_in(InForce& in_force) {
   const cpu::Features usable = cpu::usable();
   const auto distance = [](uint32_t cores) {
     const uint32_t own = cpu::machine().cores;
@@ -134,7 +133,7 @@ void read_built_in(Experience& experience) {
   uint32_t best_distance = 0;
   Fault fault;
   for (const BuiltIn& entry : built_in()) {
-    Profile& head = experience.built_in;
+    Profile& head = in_force.built_in;
     // Those about GPUs alone are looked at when there is one.
     if (!read_head(entry.text, head, fault) || head.gpu[0] != '\0') continue;
     if ((head.needs & ~usable) != 0 || (head.lacks & usable) != 0) continue;
@@ -145,19 +144,19 @@ void read_built_in(Experience& experience) {
     best_score = score;
     best_distance = off;
   }
-  experience.has_built_in = best != nullptr && read_profile(best->text, experience.built_in, fault);
-  if (experience.has_built_in) set_name(experience.built_in, best->name);
+  in_force.has_built_in = best != nullptr && read_profile(best->text, in_force.built_in, fault);
+  if (in_force.has_built_in) set_name(in_force.built_in, best->name);
 }
 
 uint64_t gpus_from(const Profile& profile) {
   uint64_t from = UINT64_MAX;
-  for (const Row& row : std::span(profile.row, profile.rows)) {
+  for (const Entry& row : std::span(profile.entry, profile.entries)) {
     if (row.choice.runner == Runner::cuda || row.choice.runner == Runner::hybrid) from = std::min(from, row.from);
   }
   return from;
 }
 
-const Experience& experience() {
+const InForce& in_force() {
   static const bool read = [] {
     kept.gpus_from = UINT64_MAX;
     if (none_wanted()) return true;
@@ -192,13 +191,13 @@ std::atomic<const Profile*> replacement{nullptr};
 
 }  // namespace
 
-const Row* find(Operation operation, uint32_t bits, uint64_t length) {
+const Entry* find(Operation operation, uint32_t bits, uint64_t length) {
   if (replaced.load(std::memory_order_acquire)) {
     const Profile* const only = replacement.load(std::memory_order_acquire);
     return only == nullptr ? nullptr : only->find(operation, bits, length);
   }
-  const Experience& known = experience();
-  const Row* const own = known.has_user ? known.user.find(operation, bits, length) : nullptr;
+  const InForce& known = in_force();
+  const Entry* const own = known.has_user ? known.user.find(operation, bits, length) : nullptr;
   if (own != nullptr || !known.has_built_in) return own;
   return known.built_in.find(operation, bits, length);
 }
@@ -211,33 +210,33 @@ const Profile* profile_for(Operation operation, uint32_t bits, std::string_view 
     const Profile* const only = replacement.load(std::memory_order_acquire);
     return only == nullptr || only->gpu != gpu ? nullptr : only;
   }
-  const Experience& known = experience();
+  const InForce& known = in_force();
   if (known.has_user && known.user.gpu == gpu && !known.user.find_all(operation, bits).empty()) return &known.user;
   return built_in_for(gpu);
 }
 
 }  // namespace
 
-const Row* find(Operation operation, uint32_t bits, uint64_t length, std::string_view gpu) {
+const Entry* find(Operation operation, uint32_t bits, uint64_t length, std::string_view gpu) {
   const Profile* const profile = profile_for(operation, bits, gpu);
   return profile == nullptr ? nullptr : profile->find(operation, bits, length);
 }
 
-std::span<const Row> find_all(Operation operation, uint32_t bits, std::string_view gpu) {
+std::span<const Entry> find_all(Operation operation, uint32_t bits, std::string_view gpu) {
   const Profile* const profile = profile_for(operation, bits, gpu);
-  return profile == nullptr ? std::span<const Row>() : profile->find_all(operation, bits);
+  return profile == nullptr ? std::span<const Entry>() : profile->find_all(operation, bits);
 }
 
 uint64_t gpus_from() {
-  if (!replaced.load(std::memory_order_acquire)) return experience().gpus_from;
+  if (!replaced.load(std::memory_order_acquire)) return in_force().gpus_from;
   const Profile* const only = replacement.load(std::memory_order_acquire);
   return only == nullptr ? UINT64_MAX : gpus_from(*only);
 }
 
-const Profile& profile_of(const Row& row) {
+const Profile& profile_of(const Entry& row) {
   if (const Profile* const only = replacement.load(std::memory_order_acquire); only != nullptr) return *only;
   for (const Profile* profile : {&kept.user, &kept.gpus}) {
-    if (&row >= profile->row && &row < profile->row + profile->rows) return *profile;
+    if (&row >= profile->entry && &row < profile->entry + profile->entries) return *profile;
   }
   return kept.built_in;
 }
@@ -250,7 +249,7 @@ std::string_view user_path() {
 bool is_replaced() { return replaced.load(std::memory_order_acquire); }
 
 Sources sources() {
-  const Experience& known = experience();
+  const InForce& known = in_force();
   return {known.has_user ? &known.user : nullptr, known.has_built_in ? &known.built_in : nullptr, known.problem,
           known.problem_line};
 }
