@@ -258,6 +258,11 @@ void ask_operation(const LargeFile& file, Operation operation, const OnTurn& on_
     }));
   }
   contenders.push_back(process(file, "stockade, command", settings.threads, stockade_words(file, operation)));
+  if (operation != Operation::verify) {
+    std::vector<std::string> words = stockade_words(file, operation);
+    words.emplace_back("--resume");
+    contenders.push_back(process(file, "stockade, --resume", settings.threads, words));
+  }
   contenders.push_back(openssl_contender(file, operation));
   contenders.push_back(age_contender(file, operation));
   if (operation == Operation::decrypt) {

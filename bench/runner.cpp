@@ -36,6 +36,20 @@ Sample time(const Work& work, uint64_t iterations) {
   return {end - start, thread_end - thread_start};
 }
 
+// Iterations one by one, and a pause before each.
+Sample time_apart(const Work& work, uint64_t iterations, double pause_seconds) {
+  const auto seconds = static_cast<time_t>(pause_seconds);
+  const timespec pause{seconds, static_cast<long>((pause_seconds - static_cast<double>(seconds)) * 1e9)};
+  Sample sum{};
+  for (uint64_t i = 0; i < iterations; ++i) {
+    nanosleep(&pause, nullptr);
+    const Sample one = time(work, 1);
+    sum.seconds += one.seconds;
+    sum.thread_seconds += one.thread_seconds;
+  }
+  return sum;
+}
+
 // The shortest of three: one that was interrupted would pass for a long one.
 double undisturbed(const Work& work, uint64_t iterations) {
   double seconds = time(work, iterations).seconds;
@@ -67,6 +81,11 @@ std::vector<Timing> measure(const std::vector<Work>& contenders, const Schedule&
   for (size_t i = 0; i < count; ++i) {
     const double limit = i == 0 ? std::numeric_limits<double>::infinity() : schedule.limit_seconds;
     timings[i].iterations = calibrate(contenders[i], schedule, limit);
+    if (schedule.pause_seconds > 0 && timings[i].iterations > 1) {
+      constexpr double longest_wait = 0.25;
+      const auto most = static_cast<uint64_t>(longest_wait / schedule.pause_seconds);
+      timings[i].iterations = std::clamp<uint64_t>(most, 1, timings[i].iterations);
+    }
   }
   for (uint32_t round = 0; round < schedule.rounds; ++round) {
     for (size_t turn = 0; turn < count; ++turn) {
@@ -74,7 +93,9 @@ std::vector<Timing> measure(const std::vector<Work>& contenders, const Schedule&
       const size_t i = (turn + round) % count;
       if (timings[i].iterations == 0) continue;
       if (schedule.before_sample) schedule.before_sample(i);
-      const Sample sample = time(contenders[i], timings[i].iterations);
+      const Sample sample = schedule.pause_seconds > 0
+                                ? time_apart(contenders[i], timings[i].iterations, schedule.pause_seconds)
+                                : time(contenders[i], timings[i].iterations);
       seconds[i].push_back(sample.seconds / static_cast<double>(timings[i].iterations));
       on_core[i].push_back(std::min(1.0, sample.thread_seconds / sample.seconds));
       hertz[i].push_back(core_hertz());

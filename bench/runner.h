@@ -16,6 +16,8 @@ struct Schedule {
   uint32_t rounds = 7;
   double sample_seconds = 0.005;  // at least this much work per turn
   double limit_seconds = 0.25;    // who needs more than this for one iteration is not measured
+  // Before each iteration, outside the clock: for calls that come seldom, whose threads have gone to sleep meanwhile.
+  double pause_seconds = 0;
   // Called with a contender's number before each of its samples, outside the clock: for what the one before has left behind.
   std::function<void(size_t)> before_sample;
 };

@@ -49,7 +49,7 @@ _stockade_options() {
       ;;
     info) echo '--json' ;;
     'bench aes')
-      echo '--cipher:- --sizes:- --threads:- --row:- --engine:w=cuda --devices:- --only:- --folder:d --rounds:- --lanes:- --run-bytes:-' \
+      echo '--cipher:- --sizes:- --threads:- --row:- --engine:w=cuda --devices:- --only:- --folder:d --pause:- --rounds:- --lanes:- --run-bytes:-' \
         '--quick --json -q --quiet'
       ;;
     'bench compare') echo '--threshold:- --json' ;;

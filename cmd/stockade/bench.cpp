@@ -26,7 +26,7 @@ namespace stockade::cmd {
 namespace {
 
 struct BenchLine {
-  std::optional<std::string> ciphers, sizes, threads, rounds, rows;
+  std::optional<std::string> ciphers, sizes, threads, rounds, rows, pause;
   std::optional<std::string> engine, devices, only, folder, lanes, run_bytes;
   bool quick = false, json = false, quiet = false;
 };
@@ -130,6 +130,9 @@ bench::AesSettings read_line(const BenchLine& line, const Machine& machine) {
   settings.rows = read_rows(line, machine);
   if (line.quick) settings.schedule.sample_seconds = 0.002;
   if (line.rounds) settings.schedule.rounds = static_cast<uint32_t>(parse_number("--rounds", *line.rounds, 1, 1000));
+  if (line.pause) {
+    settings.schedule.pause_seconds = 1e-6 * static_cast<double>(parse_number("--pause", *line.pause, 1, 1'000'000));
+  }
   return settings;
 }
 
@@ -260,6 +263,7 @@ void check_engine(const BenchLine& line) {
   if (line.engine) {
     refuse(line.rows, "--row", "with");
     refuse(line.threads, "--threads", "with");
+    refuse(line.pause, "--pause", "with");
   } else {
     refuse(line.devices, "--devices", "without");
     refuse(line.only, "--only", "without");
@@ -327,6 +331,8 @@ void add_bench_aes(Command& bench) {
   aes.option(group, "--lanes", "N", line->lanes, "transfers of a GPU in flight at a time; default what is built in");
   aes.option(group, "--run-bytes", "SIZE", line->run_bytes, "bytes of such a transfer, a power of two");
   aes.option(group, "--rounds", "N", line->rounds, "turns of each contender, of which the median counts; default 7");
+  aes.option(group, "--pause", "US", line->pause,
+             "microseconds of sleep before each message: calls that come seldom; default none");
   aes.flag(group, "--quick", line->quick,
            "the chosen rows, three sizes, two key sizes and short samples: some seconds");
   aes.flag(group, "--json", line->json, "as JSON; bench/README.md describes it");

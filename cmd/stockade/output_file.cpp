@@ -337,7 +337,7 @@ Target find_target(const std::string& path, const std::string& name) {
 bool has_name(int fd, const std::string& path) {
   struct stat open_file {
   }, named{};
-  return fstat(fd, &open_file) == 0 && stat(path.c_str(), &named) == 0 && same_file(open_file, named);
+  return fstat(fd, &open_file) == 0 && lstat(path.c_str(), &named) == 0 && same_file(open_file, named);
 }
 
 void require_name(int fd, const std::string& path) {

@@ -100,7 +100,7 @@ struct Target {
 // `name` is for messages. Throws Failure: (io) where it cannot be reached, (usage) for a stranger's link.
 Target find_target(const std::string& path, const std::string& name);
 
-// Whether the open file still has this name.
+// Whether the open file still has this name itself, and not through a link.
 bool has_name(int fd, const std::string& path);
 // Throws Failure (io) if it has not: somebody has removed or replaced what was being written.
 void require_name(int fd, const std::string& path);

@@ -26,21 +26,25 @@ constexpr size_t most_copy_bytes = (1 << 20) + 4096;
   throw Failure(Exit::io, fmt::format("cannot {} {}: {}", what, name, ui::system_text(errno)));
 }
 
-Input open_for_change(const std::string& path, const std::string& shown) {
+Input open_for_change(const Target& target, const std::string& shown) {
   Input input;
   input.name = "'" + shown + "'";
-  input.fd = Descriptor(open(path.c_str(), O_RDWR | O_CLOEXEC));
-  if (input.fd.get() < 0 || fstat(input.fd.get(), &input.status) != 0) fail("open", input.name);
-  if (!input.regular()) {
+  if (!target.found) {
+    errno = ENOENT;
+    fail("open", input.name);
+  }
+  if (!S_ISREG(target.found->st_mode)) {
     throw Failure(Exit::usage, fmt::format("{} is no regular file, and its header cannot be replaced", input.name));
   }
+  // The path has been followed: what is a link there by now is somebody else's doing.
+  input.fd = Descriptor(open(target.path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
+  if (input.fd.get() < 0 || fstat(input.fd.get(), &input.status) != 0) fail("open", input.name);
   input.length = static_cast<uint64_t>(input.status.st_size);
   if (flock(input.fd.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
     throw Failure(Exit::io, fmt::format("another process is at work on {}", input.name));
   }
   // Another process may have put a copy in its place between our opening and our lock.
-  struct stat named {};
-  if (stat(path.c_str(), &named) != 0 || !same_file(named, input.status)) {
+  if (!same_file(*target.found, input.status) || !has_name(input.fd.get(), target.path)) {
     throw Failure(Exit::io, fmt::format("{} was replaced by another process", input.name), {"try again"});
   }
   return input;
@@ -64,10 +68,10 @@ ssize_t copy_piece(int from, off_t* position, int to) {
 
 }  // namespace
 
-RekeyTarget::RekeyTarget(const std::string& path)
-    : path_(find_target(path, "'" + path + "'").path),
-      copy_path_(beside(path_, "stockade-header")),
-      input_(open_for_change(path_, path)) {}
+RekeyTarget::RekeyTarget(const std::string& path) : RekeyTarget(find_target(path, "'" + path + "'"), path) {}
+
+RekeyTarget::RekeyTarget(const Target& target, const std::string& shown)
+    : path_(target.path), copy_path_(beside(path_, "stockade-header")), input_(open_for_change(target, shown)) {}
 
 std::vector<uint8_t> RekeyTarget::read_front(size_t length) const {
   std::vector<uint8_t> bytes(length);
@@ -129,8 +133,7 @@ void RekeyTarget::restore_header(std::span<const uint8_t> copy) {
 }
 
 void RekeyTarget::check_unchanged() const {
-  struct stat now {
-  }, named{};
+  struct stat now {};
   if (fstat(input_.fd.get(), &now) != 0) fail("read", name());
   const auto same_time = [](const timespec& a, const timespec& b) {
     return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
@@ -140,7 +143,7 @@ void RekeyTarget::check_unchanged() const {
     throw Failure(Exit::io, fmt::format("{} changed while it was being rekeyed", name()),
                   {"try again when nothing else writes to it"});
   }
-  if (stat(path_.c_str(), &named) != 0 || !same_file(named, now)) {
+  if (!has_name(input_.fd.get(), path_)) {
     throw Failure(Exit::io, fmt::format("{} was replaced by another process", name()), {"try again"});
   }
 }

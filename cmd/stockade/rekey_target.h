@@ -9,6 +9,7 @@
 
 #include "file_head.h"
 #include "input_file.h"
+#include "output_file.h"
 
 namespace stockade::cmd {
 
@@ -45,6 +46,7 @@ class RekeyTarget {
   void copy_with_header(std::span<const uint8_t> renewed);
 
  private:
+  RekeyTarget(const Target& target, const std::string& shown);
   void write_front(std::span<const uint8_t> bytes);
   [[noreturn]] void refuse_armor() const;
   // Throws Failure where somebody else has changed or replaced the file since it was opened.
