@@ -1,6 +1,8 @@
 #include "crypt_files.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <memory>
@@ -209,12 +211,17 @@ bool opens_to(const FileHead& head, uint64_t length, uint64_t plain_length) {
 // Newer than the input, and as long as what would be made: a file of another kind is not taken for the output.
 bool CryptWork::is_done_already(size_t index, const Input& input, const FileHead& head) const {
   const std::string& path = outputs_[index].path;
-  struct stat found {};
-  if (inputs_.size() == 1 || line_.force || stat(path.c_str(), &found) != 0 || !S_ISREG(found.st_mode)) return false;
+  if (inputs_.size() == 1 || line_.force) return false;
+  // Nothing that has this name by now is waited for.
+  Input output;
+  output.name = input_name(path);
+  output.fd = Descriptor(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  struct stat& found = output.status;
+  if (output.fd.get() < 0 || fstat(output.fd.get(), &found) != 0 || !output.regular()) return false;
+  output.length = static_cast<uint64_t>(found.st_size);
   const timespec &made = found.st_mtim, &source = input.status.st_mtim;
   if (made.tv_sec < source.tv_sec || (made.tv_sec == source.tv_sec && made.tv_nsec <= source.tv_nsec)) return false;
-  if (line_.decrypting()) return opens_to(head, input.length, static_cast<uint64_t>(found.st_size));
-  const Input output = open_input(path, line_.run.quiet);
+  if (line_.decrypting()) return opens_to(head, input.length, output.length);
   return opens_to(read_head(output), output.length, input.length);
 }
 

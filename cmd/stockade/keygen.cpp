@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "command_line.h"
 #include "exit_status.h"
@@ -44,9 +45,11 @@ std::string public_name(std::string name) {
   return name + ".pub.pem";
 }
 
-void write_rsa_key(const KeygenLine& line, const stockade_rsa_key* key, const Passphrase& passphrase,
-                   OutputFile& private_file, OutputFile& public_file) {
-  SecretBytes text(stockade_rsa_key_file_bound(key));
+// Returns the key's id.
+std::string write_rsa_key(const KeygenLine& line, const stockade_rsa_key* key, const Passphrase& passphrase,
+                          OutputFile& private_file, OutputFile& public_file) {
+  auto made = std::make_unique<SecretBytes>(stockade_rsa_key_file_bound(key));
+  SecretBytes& text = *made;
   uint64_t length = 0;
   check(stockade_rsa_key_write_private(key, line.passphrase.given() ? passphrase.data() : nullptr, passphrase.size(),
                                        text.data(), text.capacity(), &length));
@@ -55,6 +58,7 @@ void write_rsa_key(const KeygenLine& line, const stockade_rsa_key* key, const Pa
   check(stockade_rsa_key_write_public(key, text.data(), text.capacity(), &length));
   text.resize(length);
   write_key(public_file, text);
+  return read_rsa_id({public_file.name(), std::move(made)});
 }
 
 void make_rsa_key(const KeygenLine& line) {
@@ -72,10 +76,10 @@ void make_rsa_key(const KeygenLine& line) {
   stockade_rsa_key* made = nullptr;
   check(stockade_rsa_key_generate(&made, bits, 0, nullptr));
   const RsaKeyHandle key(made);
-  write_rsa_key(line, key.get(), passphrase, private_file, public_file);
+  const std::string id = write_rsa_key(line, key.get(), passphrase, private_file, public_file);
   private_file.commit();
   public_file.commit();
-  ui::notice(fmt::format("RSA key {}, public half in '{}'", read_rsa_id(name), name));
+  ui::notice(fmt::format("RSA key {}, public half in '{}'", id, name));
 }
 
 void make_symmetric_key(const KeygenLine& line) {

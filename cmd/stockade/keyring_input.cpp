@@ -101,9 +101,11 @@ std::string read_key(const std::string& path, SecretBytes& key) {
   return id;
 }
 
-std::string read_rsa_id(const std::string& source) {
+std::string read_rsa_id(const std::string& source) { return read_rsa_id(read_rsa_text(source)); }
+
+std::string read_rsa_id(const RsaText& text) {
   const KeyringHandle ring = make_keyring();
-  return add_public_key(ring.get(), read_rsa_text(source));
+  return add_public_key(ring.get(), text);
 }
 
 Recipients::Recipients() : keyring_(make_keyring()) {}

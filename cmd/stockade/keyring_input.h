@@ -40,6 +40,7 @@ std::string read_key(const std::string& path, SecretBytes& key);
 
 // The name by which headers call the RSA key in a file or line. Throws Failure.
 std::string read_rsa_id(const std::string& source);
+std::string read_rsa_id(const RsaText& text);
 
 // The recipients of a file to be made. Throws Failure, also where there are none.
 KeyringHandle make_recipients(const KeyOptions& options);

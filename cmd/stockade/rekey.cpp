@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "command_line.h"
@@ -52,15 +53,32 @@ constexpr size_t most_header_bytes = 1 << 20;
 }
 
 // As headers call it.
+// Whether it is what `inspect` shows of a key: 8 or 16 bytes in base64, without padding.
+bool is_id(std::string_view text) {
+  constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  if (text.size() != id_length && text.size() != rsa_id_length) return false;
+  if (text.find_first_not_of(digits) != std::string_view::npos) return false;
+  const size_t unused_bits = text.size() == id_length ? 2 : 4;
+  return digits.find(text.back()) % (size_t{1} << unused_bits) == 0;
+}
+
 std::string removal_id(const std::string& text) {
   if (text == "passphrase") return "scrypt";
   struct stat found {};
-  if (stat(text.c_str(), &found) == 0 || text == "-") {
+  const bool exists = stat(text.c_str(), &found) == 0;
+  if (is_id(text)) {
+    // A file with such a name could otherwise decide who is removed.
+    if (exists) {
+      refuse(fmt::format("--remove: '{}' has the form of an id, and a file of that name exists", text),
+             {fmt::format("name the file as ./{}, or work in another folder", text)});
+    }
+    return text;
+  }
+  if (exists || text == "-") {
     if (S_ISREG(found.st_mode) && found.st_size > longest_symmetric_file) return read_rsa_id(text);
     SecretBytes key;
     return read_key(text, key);
   }
-  if (text.size() == id_length || text.size() == rsa_id_length) return text;
   if (text.starts_with("ssh-rsa ")) return read_rsa_id(text);
   refuse(fmt::format("--remove: '{}' is neither a key file nor the id of a key nor 'passphrase'", text),
          {"'stockade inspect FILE' lists the ids"});

@@ -131,12 +131,13 @@ Status read_journal(int fd, const Keyring& keyring, uint32_t max_work_factor, Te
 // ---- syncs ----
 
 SyncGroup::~SyncGroup() {
-  if (!thread_.joinable()) return;
   if (process_ != process_number()) {
-    // The thread is the parent's, and so may be whoever holds the lock.
-    thread_.detach();
+    // The thread is the parent's, and so may be whoever holds the lock or waits.
+    if (thread_.joinable()) thread_.detach();
+    static_cast<void>(waiting_on_.release());
     return;
   }
+  if (!thread_.joinable()) return;
   {
     const std::lock_guard lock(mutex_);
     ended_ = true;

@@ -68,8 +68,14 @@ class SyncGroup {
 
   const int fd_;
   const uint64_t process_ = process_number();
-  std::mutex mutex_;
-  std::condition_variable wanted_, done_;  // for the thread; for those who wait
+  // In a forked child there is nobody to let them go, and to destroy them would wait for threads that it does not have.
+  struct Waiting {
+    std::mutex mutex;
+    std::condition_variable wanted, done;  // for the thread; for those who wait
+  };
+  std::unique_ptr<Waiting> waiting_on_ = std::make_unique<Waiting>();
+  std::mutex& mutex_ = waiting_on_->mutex;
+  std::condition_variable &wanted_ = waiting_on_->wanted, &done_ = waiting_on_->done;
   uint64_t asked_ = 0, synced_ = 0, waiting_ = 0;
   bool running_ = false, ended_ = false;
   int error_ = 0;
