@@ -544,7 +544,7 @@ void show(const TuneLine& line) {
                                                  : "Built in for machines like this");
   }
   if (files.empty()) {
-    ui::print("Nothing is built in for machines like this: a message is split where each thread has 128 KiB of it.\n");
+    ui::print("Nothing is built in for machines like this: a message is split where each thread has 32 KiB of it.\n");
   }
 }
 

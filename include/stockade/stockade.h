@@ -188,8 +188,8 @@ STOCKADE_API stockade_status stockade_experience_get(stockade_experience *experi
 typedef enum stockade_direction { STOCKADE_ENCRYPT = 0, STOCKADE_DECRYPT = 1 } stockade_direction;
 
 /* Writes to `text` (at most `size` bytes with the terminating zero) how one message of `length` bytes would be run and
- * why, such as "threads x2, row vaes512, ordinary stores: 1048576 bytes are above the split size of 131072", or "... are known
- * to be quickest so (amd-zen5.profile, line 12)", or "... have been quickest so of late" in a process that has seen that.
+ * why, such as "threads x2, row vaes512, ordinary stores: 1048576 bytes are above the split size of 32768", or "... are known
+ * to be quickest so (amd-zen5.profile, line 12)".
  * Errors: NULL_POINTER, ARGUMENT, and those of stockade_engine_create for a bad environment. */
 STOCKADE_API stockade_status stockade_explain(const stockade_key *key, stockade_direction direction, uint64_t length,
                                               const stockade_engine *engine, char *text, size_t size);

@@ -107,7 +107,7 @@ Status open_span(const offload::Worker& worker, const chunked::PayloadKey& key, 
 namespace {
 
 parallel::Task task_of(const chunked::PayloadKey& key, uint64_t chunks) {
-  return {tune::Operation::chunks, key.gcm.bits, chunks * chunked::chunk_bytes, chunks, false, 0, row_number(key.gcm)};
+  return {tune::Operation::chunks, key.gcm.bits, chunks * chunked::chunk_bytes, chunks, false};
 }
 
 }  // namespace

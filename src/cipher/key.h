@@ -24,13 +24,6 @@ struct CipherKey {
   const char* row() const { return mode == STOCKADE_GCM ? gcm.variant->name : aes.variant->name; }
 };
 
-// Where the key's row stands in its table, below 16.
-inline uint8_t row_number(const aes::Key& key) { return static_cast<uint8_t>(key.variant - aes::variants().data()); }
-inline uint8_t row_number(const gcm::Key& key) { return static_cast<uint8_t>(key.variant - gcm::variants().data()); }
-inline uint8_t row_number(const CipherKey& key) {
-  return key.mode == STOCKADE_GCM ? row_number(key.gcm) : row_number(key.aes);
-}
-
 // What the tuning profile calls a mode.
 tune::Operation operation_of(stockade_mode mode);
 

@@ -37,15 +37,7 @@ bool is_sequential(const stockade_message& message, stockade_direction direction
   return mode != STOCKADE_GCM && !aes::splits(mode, direction);
 }
 
-// So many of these messages, of any keys and modes. In what is learned of them the first that is sound stands for all, with
-// their mean cost.
-parallel::Task task_of(std::span<const stockade_message> messages, uint64_t count, uint64_t cost, uint64_t parts) {
-  const auto sound = [](const stockade_message& message) { return message.status == STOCKADE_OK; };
-  const auto first = std::find_if(messages.begin(), messages.end(), sound);
-  uint32_t way = std::min(static_cast<uint32_t>(std::bit_width(cost / count)), 31U) << 7;
-  if (first != messages.end()) way |= row_number(first->key->cipher) * 8U + first->key->cipher.mode;
-  return {tune::Operation::messages, 256, cost, parts, true, 0, static_cast<uint16_t>(way)};
-}
+parallel::Task task_of(uint64_t cost, uint64_t parts) { return {tune::Operation::messages, 256, cost, parts, true}; }
 
 uint64_t cost_of(const stockade_message& message) {
   constexpr uint64_t most = uint64_t{1} << 40;  // sums of refused lengths must not wrap
@@ -135,8 +127,7 @@ void run_one(stockade_direction direction, stockade_message& message, const conf
 
 void run_whole(const Job& job, stockade_message* messages, uint64_t count, const Survey& found,
                const config::EngineChoice& engine) {
-  const parallel::Plan plan =
-      parallel::make_plan(engine, task_of({messages, count}, found.whole_count, found.whole_cost, found.whole_count));
+  const parallel::Plan plan = parallel::make_plan(engine, task_of(found.whole_cost, found.whole_count));
   const uint64_t mean_cost = found.whole_cost / found.whole_count;
   parallel::parallel_for(plan, count, std::max<uint64_t>(1, run_cost / mean_cost),
                          [&](uint64_t begin, uint64_t end, uint32_t) {
@@ -213,8 +204,7 @@ void run_sequential(const Job& job, stockade_message* messages, uint64_t count, 
     // Half-filled lanes take as long as full ones: fewer messages than that are no work for another worker.
     const uint32_t lanes = order[0]->key->cipher.aes.variant->lanes;
     const uint64_t least = engine.kind == config::Kind::threads ? 1 : std::max<uint64_t>(1, lanes / 2);
-    const parallel::Plan plan =
-        parallel::make_plan(engine, task_of({order[0], 1}, members, cost, (members + least - 1) / least));
+    const parallel::Plan plan = parallel::make_plan(engine, task_of(cost, (members + least - 1) / least));
     const uint64_t strides = std::min<uint64_t>(members, plan.workers);
     parallel::parallel_for(plan, strides, 1, [&](uint64_t begin, uint64_t end, uint32_t) {
       for (uint64_t i = begin; i < end; ++i) run_strided(job.direction, order, members, i, strides);
@@ -250,8 +240,7 @@ void run_uncut(const Job& job, stockade_message* messages, uint64_t count, uint6
                const config::EngineChoice& engine) {
   if (count <= chunk_messages) return run_chunk(job, messages, count, engine);
   const uint64_t chunk = std::clamp(count / (8 * uint64_t{engine.threads}), least_chunk, chunk_messages);
-  const parallel::Plan plan =
-      parallel::make_plan(engine, task_of({messages, count}, count, cost, (count + chunk - 1) / chunk));
+  const parallel::Plan plan = parallel::make_plan(engine, task_of(cost, (count + chunk - 1) / chunk));
   parallel::parallel_for(plan, count, chunk, [&](uint64_t begin, uint64_t end, uint32_t) {
     run_chunk(job, messages + begin, end - begin, one_thread);
   });
@@ -350,8 +339,7 @@ void run_with_slots(stockade_direction direction, stockade_message* messages, ui
   }
   if (whole != 0) {
     offload::Executor executor;
-    const Status status =
-        executor.acquire(engine, task_of({messages, count}, whole, cost, whole), offload::Home::ordinary);
+    const Status status = executor.acquire(engine, task_of(cost, whole), offload::Home::ordinary);
     const uint64_t workers = executor.plan().workers;
     const uint64_t chunk = std::clamp<uint64_t>(count / (4 * workers), 1, most_packed);
     if (status == STOCKADE_OK && executor.slots() == 0) {

@@ -27,8 +27,7 @@ Status run_gcm(const gcm::Key& key, stockade_direction direction, const uint8_t*
                uint8_t tag[16], const config::EngineChoice& engine) {
   if (!config::wants_gpus(engine.kind)) {
     const parallel::Plan plan = parallel::make_plan(engine, task_of(STOCKADE_GCM, key, length, true, in == out));
-    // Where one worker is compared with teams, it has to do what they do.
-    if (plan.workers == 1 && plan.lesson.kind == 0) {
+    if (plan.workers == 1) {
       gcm::run_message(key, direction, iv, iv_length, aad, aad_length, in, length, out, tag, plan.stores);
       return STOCKADE_OK;
     }
@@ -176,9 +175,7 @@ Status crypt_units(const CipherKey& key, stockade_direction direction, const uin
     return run_long_units(key.aes, direction, number, unit, in, out, length, engine);
   }
   offload::Executor executor;
-  // Short units take much longer than long ones.
-  const auto way = static_cast<uint16_t>(row_number(key.aes) | std::bit_width(unit) << 4);
-  const parallel::Task task{tune::Operation::xts, key.bits, length, granules(length, unit), in == out, 0, way};
+  const parallel::Task task{tune::Operation::xts, key.bits, length, granules(length, unit), in == out};
   const Status gathered = executor.acquire(engine, task, offload::home_of(engine, in, out, length));
   if (gathered != STOCKADE_OK) return gathered;
   return run_many_units(executor, key.aes, direction, number, unit, in, out, length);

@@ -117,7 +117,7 @@ Status crypt_span(const aes::Key& key, stockade_direction direction, uint8_t cha
   if (plan.workers > 1 || executor.slots() != 0) return run_pieces(executor, key, direction, chain, in, out, length);
   aes::Range range{in, out, length, {}};
   std::memcpy(range.chain, chain, block_bytes);
-  parallel::run_alone(plan, [&] { aes::run_range(key, direction, range, plan.stores); });
+  aes::run_range(key, direction, range, plan.stores);
   std::memcpy(chain, range.chain, block_bytes);
   wipe(range.chain, block_bytes);
   return STOCKADE_OK;
@@ -133,7 +133,7 @@ Status gcm_span(const gcm::Key& key, stockade_direction direction, const uint8_t
   if (plan.workers > 1 || executor.slots() != 0) {
     return run_gcm_pieces(executor, key, direction, j0, first_block, y, in, out, length);
   }
-  parallel::run_alone(plan, [&] { gcm::run_range(key, direction, j0, first_block, y, in, out, length, plan.stores); });
+  gcm::run_range(key, direction, j0, first_block, y, in, out, length, plan.stores);
   return STOCKADE_OK;
 }
 

@@ -44,8 +44,7 @@ struct Pieces {
 // A message that is cut at granules, as the tuning profile knows it.
 template <typename Key>
 parallel::Task task_of(stockade_mode mode, const Key& key, uint64_t length, bool splits, bool in_place) {
-  return {operation_of(mode), key.bits, length,         splits ? granules(length, granule_bytes) : 1,
-          in_place,           0,        row_number(key)};
+  return {operation_of(mode), key.bits, length, splits ? granules(length, granule_bytes) : 1, in_place};
 }
 
 // The key for the slots of a executor that has any.

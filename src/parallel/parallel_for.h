@@ -24,16 +24,4 @@ void parallel_for(const Plan& plan, uint64_t items, uint64_t grain, Callable&& c
       &callable);
 }
 
-// Whether what such work takes is of interest just now; and work() on the calling thread, against the clock.
-bool listens(const Lesson& lesson);
-void learn_alone(const Plan& plan, void (*work)(void* context), void* context);
-
-// Where a plan has one worker: all of it, done by work() on the calling thread.
-template <typename Work>
-void run_alone(const Plan& plan, Work&& work) {
-  if (plan.lesson.kind == 0 || !listens(plan.lesson)) return work();
-  learn_alone(
-      plan, [](void* context) { (*static_cast<std::remove_reference_t<Work>*>(context))(); }, &work);
-}
-
 }  // namespace stockade::parallel

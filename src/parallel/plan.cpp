@@ -3,17 +3,14 @@
 #include <algorithm>
 
 #include "cpu/machine.h"
-#include "parallel/team_size.h"
 
 namespace stockade::parallel {
 namespace {
 
-constexpr const char* above_split = "are above the split size of 131072";
-constexpr const char* below_split = "are below the split size of 131072";
-static_assert(split_bytes == 131072, "the two sentences name the number");
+constexpr const char* above_split = "are above the split size of 32768";
+constexpr const char* below_split = "are below the split size of 32768";
+static_assert(split_bytes == 32768, "the two sentences name the number");
 constexpr const char* known = "are known to be quickest so";
-constexpr const char* learned = "have been quickest so of late";
-constexpr const char* tried = "are tried so, to see whether that is quicker";
 
 // Output beyond half of the last cache would push everything else out of it and still not be there when it is read. The
 // upper bound is for machines that report a cache which they share with many others: there, ordinary stores to memory
@@ -66,18 +63,9 @@ Plan make_plan(const config::EngineChoice& engine, const Task& task) {
   if (engine.kind != config::Kind::automatic) {
     return {config::Kind::threads, workers, stores, "and an engine that cuts whatever it can", entry};
   }
-  const uint32_t most = workers;
   workers = std::min(workers, workers_for(task, choice));
   if (workers == 1) return alone(decides ? known : below_split, decides);
-  Plan plan{config::Kind::threads, workers, stores, decides ? known : above_split, entry, task.bytes, decides};
-  plan.lesson = lesson_for(engine, task, workers, most);
-  if (plan.lesson.kind != 0 && plan.lesson.workers != workers) {
-    plan.workers = plan.lesson.workers;
-    if (plan.workers == 1) plan.kind = config::Kind::serial;
-    plan.why = plan.lesson.on_trial ? tried : learned;
-    plan.by_entry = false;
-  }
-  return plan;
+  return {config::Kind::threads, workers, stores, decides ? known : above_split, entry, task.bytes, decides};
 }
 
 }  // namespace stockade::parallel

@@ -1,4 +1,5 @@
-// The decision for one job: how many workers, and why.
+// The decision for one job: how many workers, and why. The tuning profile's entry decides, else the fall-back rule; nothing
+// adjusts that later but the backoff (backoff.h), for calls whose workers nobody asked for.
 #pragma once
 
 #include <cstdint>
@@ -8,14 +9,6 @@
 #include "tune/profile_in_force.h"
 
 namespace stockade::parallel {
-
-// Of work whose number of workers is learned while it is done (engine/team_size.h).
-struct Lesson {
-  uint64_t kind = 0;             // which work that is; 0: nothing is learned
-  uint16_t known = 0, most = 0;  // workers of the profile's entry, more than one, and that there could be
-  uint16_t workers = 0;          // that do it now; 1: the calling thread
-  bool on_trial = false;         // whether those are not the best known ones
-};
 
 // The decision for one job.
 struct Plan {
@@ -29,7 +22,6 @@ struct Plan {
   // spare for others; 0 where the workers were asked for.
   uint64_t at_stake = 0;
   bool by_entry = false;  // the entry has decided
-  Lesson lesson = {};
 };
 
 // Where no profile knows better, each worker beyond the first must bring this much; shorter work stays on the calling
@@ -45,8 +37,6 @@ struct Task {
   bool in_place;   // whether output replaces input
   // The length by which the profile is asked, where that is not `bytes`.
   uint64_t length = 0;
-  // A number, below 4096, of what the pace depends on besides: what is learned of work done another way is nothing to go by.
-  uint16_t way = 0;
 };
 
 // Asks the tuning profile what an automatic engine does, and where stores go. What engines with GPUs do with the CPU is planned

@@ -20,7 +20,7 @@ Plan plan_of(const config::EngineChoice& engine, uint64_t bytes, uint64_t parts,
 }
 
 TEST(Plans, keep_small_inputs_on_one_thread) {
-  for (const uint64_t bytes : {uint64_t{0}, uint64_t{1}, uint64_t{64}, 16 * kib, 128 * kib - 1}) {
+  for (const uint64_t bytes : {uint64_t{0}, uint64_t{1}, uint64_t{64}, 16 * kib, 32 * kib - 1}) {
     const Plan plan = plan_of(automatic_of_8, bytes, 1 + bytes / 16, false);
     EXPECT_EQ(plan.kind, config::Kind::serial) << bytes;
     EXPECT_EQ(plan.workers, 1U) << bytes;
@@ -30,13 +30,13 @@ TEST(Plans, keep_small_inputs_on_one_thread) {
 
 TEST(Plans, give_every_worker_enough) {
   uint32_t before = 1;
-  for (uint64_t bytes = 128 * kib; bytes < 4 * mib; bytes += 16 * kib) {
+  for (uint64_t bytes = 32 * kib; bytes < 4 * mib; bytes += 16 * kib) {
     const Plan plan = plan_of(automatic_of_8, bytes, bytes / 16, false);
     EXPECT_EQ(plan.kind, config::Kind::threads) << bytes;
     EXPECT_GE(plan.workers, before) << bytes;
     EXPECT_GE(plan.workers, 2U) << bytes;
     EXPECT_LE(plan.workers, 8U) << bytes;
-    EXPECT_LE(plan.workers, bytes / (64 * kib)) << bytes;
+    EXPECT_LE(plan.workers, 1 + bytes / (32 * kib)) << bytes;
     before = plan.workers;
   }
   EXPECT_EQ(before, 8U);
@@ -125,8 +125,8 @@ TEST_F(KnownPlans, are_followed_by_an_automatic_engine) {
   EXPECT_EQ(plan(mib).stores, aes::Stores::streaming);
   // What none of the rows is about.
   EXPECT_EQ(plan(16 * kib - 1).entry, nullptr);
-  EXPECT_EQ(make_plan(automatic_of_8, {tune::Operation::chunks, 128, 96 * kib, 1000, false}).workers, 1U);
-  EXPECT_EQ(make_plan(automatic_of_8, {tune::Operation::ctr, 0, 96 * kib, 1000, false}).workers, 1U);
+  EXPECT_EQ(make_plan(automatic_of_8, {tune::Operation::chunks, 128, 96 * kib, 1000, false}).workers, 4U);
+  EXPECT_EQ(make_plan(automatic_of_8, {tune::Operation::ctr, 0, 96 * kib, 1000, false}).workers, 4U);
 }
 
 TEST_F(KnownPlans, give_each_worker_its_share) {
@@ -166,7 +166,7 @@ TEST_F(KnownPlans, stand_below_what_was_asked_for) {
 }
 
 TEST_F(KnownPlans, that_speak_of_stores_alone_leave_the_workers_as_usual) {
-  const Plan plan = make_plan(automatic_of_8, {tune::Operation::xts, 128, 256 * kib, 1000, false});
+  const Plan plan = make_plan(automatic_of_8, {tune::Operation::xts, 128, 64 * kib, 1000, false});
   EXPECT_EQ(plan.stores, aes::Stores::streaming);
   EXPECT_EQ(plan.workers, 3U);
   EXPECT_FALSE(plan.by_entry);

@@ -23,13 +23,6 @@ uint64_t cost_of(const PublicKey* key) { return public_cost(*key); }
 uint64_t filling(const PrivateKey*, const bignum::Variant& row) { return std::max(1U, row.lanes / 2); }
 uint64_t filling(const PublicKey*, const bignum::Variant& row) { return row.lanes; }
 
-uint32_t row_number(const bignum::Variant* row) { return static_cast<uint32_t>(row - bignum::variants().data()); }
-uint16_t way_of(const PrivateKey* key) { return static_cast<uint16_t>(row_number(key->row())); }
-// A long exponent takes much longer than a short one.
-uint16_t way_of(const PublicKey* key) {
-  return static_cast<uint16_t>(row_number(key->row()) | std::bit_width(key->exponent_bits()) << 4);
-}
-
 template <typename Item>
 uint64_t cost_of_all(std::span<Item> batch) {
   uint64_t cost = 0;
@@ -46,7 +39,7 @@ uint32_t bits_of(const PublicKey* key) { return key->bits(); }
 template <typename Item>
 parallel::Task task_of(std::span<Item> batch, uint64_t parts) {
   const auto* const key = batch[0].key;
-  return {tuned_operation(key), bits_of(key), cost_of_all(batch), parts, true, batch.size(), way_of(key)};
+  return {tuned_operation(key), bits_of(key), cost_of_all(batch), parts, true, batch.size()};
 }
 
 // The profile's entry for a batch; null where there is none, or where the keys' variant was asked for.
@@ -81,8 +74,7 @@ std::optional<Arrangement> divide(const EngineChoice& engine, std::span<Item> ba
   layers = forced.value_or(layers);
   if (layers == Layers::together) return std::nullopt;
   const Plan plan = parallel::make_plan(engine, task_of(batch, most_workers(layers, powers)));
-  // One that is learned of has to be done, or nothing would ever be learned of it again.
-  if (!forced && plan.workers == 1 && plan.lesson.kind == 0) return std::nullopt;
+  if (!forced && plan.workers == 1) return std::nullopt;
   return Arrangement{layers, plan, known_row(known)};
 }
 

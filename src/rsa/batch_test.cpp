@@ -7,7 +7,6 @@
 #include <ctime>
 
 #include "cross/random_source.h"
-#include "parallel/team_size.h"
 #include "rsa/rsa_test.h"
 
 namespace stockade::rsa {
@@ -152,29 +151,6 @@ TEST(Batches, are_never_done_by_a_row_that_has_to_be_asked_for) {
   }
   EXPECT_EQ(known_row(&profile_with("none")->entry[0].choice), nullptr);
   EXPECT_EQ(known_row(nullptr), nullptr);
-}
-
-// A plan that is only tried has to be carried out even where it is for one worker, or that work stays on trial for good.
-TEST(Batches, of_one_operation_come_to_the_end_of_every_trial) {
-  tests::RandomSource random;
-  const auto key = make_key(oracle_key(4096).numbers);
-  Buffer in = random.bytes(512), out(512);
-  in[0] = 0;
-  uint32_t tried = 0;
-  for (const uint32_t threads : {2U, 4U}) {
-    const uint32_t others = parallel::kinds_on_trial();
-    const auto run = [&] {
-      PrivateOperation operation{key.get(), in, out};
-      ASSERT_EQ(run_private({Kind::automatic, threads}, {&operation, 1}, system_random()), STOCKADE_OK);
-    };
-    const time_t end = time(nullptr) + 60;
-    for (int i = 0; i < 500 && parallel::kinds_on_trial() == others; ++i) run();
-    if (parallel::kinds_on_trial() == others) continue;
-    ++tried;
-    while (parallel::kinds_on_trial() != others && time(nullptr) < end) run();
-    EXPECT_EQ(parallel::kinds_on_trial(), others) << threads << " threads";
-  }
-  if (tried == 0) GTEST_SKIP() << "the profile has one worker here";
 }
 
 TEST(Batches, of_nothing_are_no_work) {

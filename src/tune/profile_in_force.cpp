@@ -246,8 +246,6 @@ std::string_view user_path() {
   return path.text;
 }
 
-bool is_replaced() { return replaced.load(std::memory_order_acquire); }
-
 Sources sources() {
   const InForce& known = in_force();
   return {known.has_user ? &known.user : nullptr, known.has_built_in ? &known.built_in : nullptr, known.problem,

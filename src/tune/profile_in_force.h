@@ -20,9 +20,9 @@ struct BuiltIn {
 };
 std::span<const BuiltIn> built_in();
 
-// What to do where no profile knows better: a worker for each 128 KiB. Waking one costs what a core needs for a few dozen
-// KiB. An operation of RSA is converted to bytes of the same cost.
-inline constexpr Choice fall_back{.runner = Runner::threads, .workers = all_workers, .share = uint64_t{128} << 10};
+// What to do where no profile knows better: a worker for each 32 KiB, which takes a core as long as it takes to wake another.
+// The backoff sees to it that this costs nothing where waking takes longer. An operation of RSA is converted to bytes of the same cost.
+inline constexpr Choice fall_back{.runner = Runner::threads, .workers = all_workers, .share = uint64_t{32} << 10};
 
 // The row of the user's profile, else of the built-in one that this machine is nearest to; null: neither has any. Read once,
 // by whoever asks first. Allocates nothing, and never fails.
@@ -40,9 +40,6 @@ const Profile& profile_of(const Entry& row);
 // Where the user's profile is, or would be: STOCKADE_PROFILE, else below XDG_CONFIG_HOME or ~/.config. Empty: there is no
 // place for one, or STOCKADE_PROFILE is "none" (then nothing built in is used either).
 std::string_view user_path();
-
-// Whether a ScopedProfile stands for what is in force.
-bool is_replaced();
 
 // For people: what was found.
 struct Sources {
