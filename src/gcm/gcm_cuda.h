@@ -70,7 +70,7 @@ struct GpuShapes {
 // The policy row for a compute capability, for messages of `length` bytes.
 GpuShapes default_shapes(uint32_t key_bytes, uint32_t capability, uint64_t length = UINT64_MAX);
 
-// The chunks of a Cobblestone payload (format/cobblestone.h): `count` of them from number `first` on, chunk_bytes of
+// The chunks of a Cobblestone payload (chunked/payload.h): `count` of them from number `first` on, chunk_bytes of
 // plaintext each, the last one `last_length` <= chunk_bytes. Plaintext is packed; sealed chunks are each followed by
 // their 16-byte tag and packed as well. Not in place.
 inline constexpr uint32_t gpu_chunk_bytes = STOCKADE_CHUNK_BYTES;

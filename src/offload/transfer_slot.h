@@ -29,7 +29,7 @@ struct UnitRange {
   uint8_t number[16];  // of the first
 };
 
-// Chunks of a Cobblestone payload in a row (format/cobblestone.h); gcm::GpuChunks in host memory.
+// Chunks of a Cobblestone payload in a row (chunked/payload.h); gcm::GpuChunks in host memory.
 struct ChunkRange {
   const uint8_t* in;
   uint8_t* out;  // opening: may be null where only the verdicts are wanted
