@@ -118,7 +118,7 @@ OutputFile::OutputFile(const Options& options)
       return;
     }
   }
-  if (!force_ && lstat(path_.c_str(), &found) == 0) {
+  if (!force_ && is_taken(path_)) {
     throw Failure(Exit::usage, fmt::format("the output {} exists", name_), {"replace it with --force"});
   }
   path_ = target.path;
@@ -332,6 +332,11 @@ Target find_target(const std::string& path, const std::string& name) {
   std::string followed(real, length <= 0 || length == ssize_t{sizeof real} ? 0 : static_cast<size_t>(length));
   if (!has_name(file.get(), followed)) followed = at;
   return {followed, std::move(file), found};
+}
+
+bool is_taken(const std::string& path) {
+  struct stat found {};
+  return lstat(path.c_str(), &found) == 0;
 }
 
 bool has_name(int fd, const std::string& path) {

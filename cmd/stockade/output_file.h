@@ -100,6 +100,8 @@ struct Target {
 // `name` is for messages. Throws Failure: (io) where it cannot be reached, (usage) for a stranger's link.
 Target find_target(const std::string& path, const std::string& name);
 
+// Whether something has this name: also a link that leads nowhere.
+bool is_taken(const std::string& path);
 // Whether the open file still has this name itself, and not through a link.
 bool has_name(int fd, const std::string& path);
 // Throws Failure (io) if it has not: somebody has removed or replaced what was being written.

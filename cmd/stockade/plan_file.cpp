@@ -150,7 +150,7 @@ PartedOutput::~PartedOutput() {
 void PartedOutput::check_target() const {
   struct stat found {};
   if (stat(path_.c_str(), &found) == 0) refuse_kept(found, name_);
-  if (!force_ && access(path_.c_str(), F_OK) == 0) {
+  if (!force_ && is_taken(path_)) {
     throw Failure(Exit::usage, fmt::format("the output {} exists", name_), {"replace it with --force"});
   }
 }

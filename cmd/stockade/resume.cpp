@@ -41,11 +41,11 @@ ResumableOutput::ResumableOutput(const OutputFile::Options& options)
 
 void ResumableOutput::check_target(const OutputFile::Options& options) {
   const Target target = find_target(path_, name_);
-  exists_ = target.found.has_value();
-  if (exists_ && !S_ISREG(target.found->st_mode)) {
+  exists_ = is_taken(path_);
+  if (target.found && !S_ISREG(target.found->st_mode)) {
     throw Failure(Exit::usage, fmt::format("the output {} is no regular file, which --resume needs", name_));
   }
-  if (exists_) refuse_same(options, *target.found, name_);
+  if (target.found) refuse_same(options, *target.found, name_);
   if (path_.ends_with('/')) throw Failure(Exit::usage, fmt::format("the output {} names a directory", name_));
   path_ = target.path;
 }
@@ -103,7 +103,7 @@ void ResumableOutput::commit() {
   // Whatever fails up to the removal can be done again.
   kept_ = true;
   sync_file(partial_.get(), name_);
-  if (!force_ && access(path_.c_str(), F_OK) == 0) {
+  if (!force_ && is_taken(path_)) {
     throw Failure(Exit::usage, fmt::format("the output {} exists", name_), {"replace it with --force"});
   }
   require_name(partial_.get(), partial_path_);
