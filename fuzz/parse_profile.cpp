@@ -17,7 +17,7 @@ void require(bool condition) {
   if (!condition) std::abort();
 }
 
-bool in_order(const Row& a, const Row& b) {
+bool in_order(const Entry& a, const Entry& b) {
   if (a.operation != b.operation) return a.operation < b.operation;
   if (a.bits != b.bits) return a.bits < b.bits;
   return a.from < b.from;
@@ -27,9 +27,9 @@ void look_up(const Profile& profile) {
   for (uint32_t i = 0; i < operations; ++i) {
     for (const uint32_t bits : {0U, 128U, 192U, 256U, 2048U, UINT32_MAX}) {
       for (const uint64_t length : {uint64_t{0}, uint64_t{64}, uint64_t{1} << 20, UINT64_MAX}) {
-        const Row* const row = profile.find(static_cast<Operation>(i), bits, length);
+        const Entry* const row = profile.find(static_cast<Operation>(i), bits, length);
         if (row == nullptr) continue;
-        require(row >= profile.row && row < profile.row + profile.entries);
+        require(row >= profile.entry && row < profile.entry + profile.entries);
         require(row->from <= length);
       }
     }
@@ -47,9 +47,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     look_up(*profile);
     return 0;
   }
-  require(profile->entries <= Profile::most_rows && profile->groups <= Profile::most_groups);
+  require(profile->entries <= Profile::most_entries && profile->groups <= Profile::most_groups);
   for (uint32_t i = 0; i < profile->entries; ++i) {
-    const Row& row = profile->entry[i];
+    const Entry& row = profile->entry[i];
     require(i == 0 || in_order(profile->entry[i - 1], row));
     char written[512];
     write_choice(row.choice, written, sizeof written);
