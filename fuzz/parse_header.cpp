@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "format/armor.h"
+#include "format/fault_text.h"
 #include "format/header.h"
 #include "format/recipient.h"
 
@@ -39,7 +40,7 @@ uint64_t step_of(Span input) { return input.empty() ? 1 : input.size() / 64 + in
 Outcome parse(Span input, uint64_t step) {
   HeaderParser parser;
   Outcome outcome;
-  stockade_fault fault = make_fault(STOCKADE_OK);
+  stockade_fault fault = stockade::make_fault(STOCKADE_OK);
   uint64_t length = 0;
   do {
     length = std::min<uint64_t>(input.size(), length + step);
@@ -69,7 +70,7 @@ void check_header_text(Span input) {
   for (uint8_t i = 0; i < symmetric_key_bytes; ++i) (*keyring.keys[0]->bytes)[i] = i;
   Header header;
   uint64_t length = 0;
-  stockade_fault fault = make_fault(STOCKADE_OK);
+  stockade_fault fault = stockade::make_fault(STOCKADE_OK);
   require(parse_header(input, header, &length, fault) == STOCKADE_OK && length == whole.bytes.size());
   uint8_t file_key[file_key_bytes];
   if (unwrap_file_key(keyring, header, 0, file_key, fault) == STOCKADE_OK) {
@@ -85,7 +86,7 @@ void check_header_text(Span input) {
 Outcome decode(Span input, uint64_t step) {
   ArmorDecoder decoder;
   Outcome outcome;
-  stockade_fault fault = make_fault(STOCKADE_OK);
+  stockade_fault fault = stockade::make_fault(STOCKADE_OK);
   while (!input.empty() && outcome.status == STOCKADE_OK) {
     const Span piece = input.first(std::min<uint64_t>(step, input.size()));
     outcome.status = decoder.update(piece, outcome.bytes, fault);

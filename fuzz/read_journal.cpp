@@ -29,7 +29,7 @@ void require(bool condition) {
 class Memory {
  public:
   explicit Memory(Bytes content) : fd_(::memfd_create("journal", MFD_CLOEXEC)) {
-    require(fd_ >= 0 && write_at(fd_, 0, content.data(), content.size()) == STOCKADE_OK);
+    require(fd_ >= 0 && stockade::io::write_at(fd_, 0, content.data(), content.size()) == STOCKADE_OK);
   }
   ~Memory() { ::close(fd_); }
   int fd() const { return fd_; }
@@ -62,7 +62,8 @@ struct Sample {
     require(terms.slices() == slices && write_journal(file.fd(), terms, journal) == STOCKADE_OK);
     journal.resize(static_cast<size_t>(::lseek(file.fd(), 0, SEEK_END)));
     uint64_t got;
-    require(read_at(file.fd(), 0, journal.data(), journal.size(), &got) == STOCKADE_OK && got == journal.size());
+    require(stockade::io::read_at(file.fd(), 0, journal.data(), journal.size(), &got) == STOCKADE_OK &&
+            got == journal.size());
   }
 };
 
@@ -95,9 +96,9 @@ void read_records(const Sample& sample, Bytes input) {
     const uint64_t place = (uint64_t{input[at]} << 8 | input[at + 1]) % (slices * Records::record_bytes);
     uint8_t byte;
     uint64_t got;
-    require(read_at(file.fd(), begin + place, &byte, 1, &got) == STOCKADE_OK && got == 1);
+    require(stockade::io::read_at(file.fd(), begin + place, &byte, 1, &got) == STOCKADE_OK && got == 1);
     if (byte == input[at + 2]) continue;
-    require(write_at(file.fd(), begin + place, &input[at + 2], 1) == STOCKADE_OK);
+    require(stockade::io::write_at(file.fd(), begin + place, &input[at + 2], 1) == STOCKADE_OK);
     changed[place / Records::record_bytes] = true;
   }
   std::vector<uint64_t> missing;

@@ -27,7 +27,7 @@ void expect_sound(const Terms& terms) {
   require(last <= whole + cipher::segment_reserve && (slices - 1) * whole + last == terms.length);
   require((slices == 1 || last > 0) && (slices == 1 || terms.bytes_in(0) == whole));
   require(terms.plain_length() <= terms.length && terms.file_length() >= terms.length);
-  require(terms.beginning_length() <= max_header_bytes + preamble_bytes);
+  require(terms.beginning_length() <= max_header_bytes + stockade::chunked::preamble_bytes);
 }
 
 // As they come out again, for any number of processes.

@@ -67,6 +67,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   require(!whole && opens(sample, copy, saved) && copy.size() == saved.length());
   // Under the saved header the file has the commitment that stands in it.
   const uint64_t header = saved.header_length;
-  require(std::memcmp(front.data() + header, saved.key->preamble, preamble_bytes) == 0);
+  require(std::memcmp(front.data() + header, saved.key->preamble, stockade::chunked::preamble_bytes) == 0);
   return 0;
 }
