@@ -133,7 +133,7 @@ void OutputFile::open_special(const Options& options, const Descriptor& seen, co
   if (S_ISBLK(found.st_mode) && !options.force) {
     throw Failure(Exit::usage, fmt::format("the output {} is a block device", name_), {"overwrite it with --force"});
   }
-  // Whoever made a pipe decides who reads from it.
+  // The owner of a pipe decides who reads from it.
   if (S_ISFIFO(found.st_mode) && found.st_uid != geteuid() && found.st_uid != 0) {
     throw Failure(Exit::usage, fmt::format("the output {} is a pipe of another user", name_),
                   {"to write there all the same, redirect standard output"});

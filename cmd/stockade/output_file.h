@@ -104,7 +104,7 @@ Target find_target(const std::string& path, const std::string& name);
 bool is_taken(const std::string& path);
 // Whether the open file still has this name itself, and not through a link.
 bool has_name(int fd, const std::string& path);
-// Throws Failure (io) if it has not: somebody has removed or replaced what was being written.
+// Throws Failure (io) if it has not: the file was removed or replaced while it was written.
 void require_name(int fd, const std::string& path);
 // Throws Failure (usage) for a key, a passphrase file or a plan that this command uses, and for what it has made.
 void refuse_kept(const struct stat& found, const std::string& name);

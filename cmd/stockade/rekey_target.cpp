@@ -36,7 +36,7 @@ Input open_for_change(const Target& target, const std::string& shown) {
   if (!S_ISREG(target.found->st_mode)) {
     throw Failure(Exit::usage, fmt::format("{} is no regular file, and its header cannot be replaced", input.name));
   }
-  // The path has been followed: what is a link there by now is somebody else's doing.
+  // The path has been followed already: a link found here now was put there meanwhile, and is refused.
   input.fd = Descriptor(open(target.path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
   if (input.fd.get() < 0 || fstat(input.fd.get(), &input.status) != 0) fail("open", input.name);
   input.length = static_cast<uint64_t>(input.status.st_size);

@@ -526,7 +526,7 @@ typedef struct stockade_file_job {
  * "cuda" and "hybrid" 64 MiB of pinned memory for each GPU, as much of its own, and at most 256 MiB beside that; scrypt takes
  * 128 bytes times N for its time. Regular files are read and written by all workers by offset. Where the output is a
  * pipe, chunks leave in order as they are authenticated, so some may be out when a later one fails: check the status.
- * A regular output is cut back on an error, unless it has a journal.
+ * A regular output is cut back to where the job began on an error, with all that stands behind, unless it has a journal.
  * Errors: as stockade_file_create and stockade_file_update, IO, INPUT_CHANGED (also: since the interrupted job),
  * CANCELLED, FORKED, MEMORY, OVERLAP (one file for two of input, output and journal), JOURNAL, MODE (a journal where there can be
  * none: pipes, armored files, plain Cobblestone, positions that are not the begin, output in append mode; with a journal, an

@@ -727,7 +727,7 @@ TEST_F(Offloaded, take_smaller_runs_where_memory_is_short) {
     }
   }
   EXPECT_EQ(smallest_run, kib);
-  // A device that is too small is done without where there is another.
+  // A device that is too small is left out where there is another.
   Machine machine({{.memory = 512, .capability = 80}, {.memory = 10 * kib, .capability = 75}, ample}, 4);
   Bytes out(in.size());
   ASSERT_EQ(run(cuda, out), STOCKADE_OK);

@@ -50,7 +50,7 @@ Status run_pieces(offload::Executor& executor, const aes::Key& key, stockade_dir
 }
 
 // Each piece is hashed from zero and multiplied by the power of H that the blocks behind it call for; the sum of those
-// is the hash of all, whoever comes first.
+// is the hash of all pieces, in whatever order they end.
 Status run_gcm_pieces(offload::Executor& executor, const gcm::Key& key, stockade_direction direction,
                       const uint8_t j0[16], uint64_t first_block, uint8_t y[16], const uint8_t* in, uint8_t* out,
                       uint64_t length) {

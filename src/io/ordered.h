@@ -17,7 +17,7 @@ class OrderedPipeline {
  public:
   OrderedPipeline(Pipeline& pipeline, uint64_t buffers) : pipeline_(pipeline), places_(buffers) {}
 
-  // Moves all segments, of which `first` is filled and not the last. False, with nothing done, if no threads can be had.
+  // Moves all segments, of which `first` is filled and not the last. False, with nothing done, if no thread can be started.
   bool run(Buffer& first, uint32_t workers);
 
  private:

@@ -38,7 +38,7 @@ Status launch_ctr(const aes::Key& key, const gpu::Queue& queue, const char* gpu,
                   const uint8_t counter[16], const uint8_t* in, uint8_t* out, uint64_t length) {
   const aes::GpuCtrFn ctr = backend().aes->*key.gpu_ctr->ctr;
   gpu::Shape shape = key.gpu_ctr->shape(queue.capability, length);
-  // Experience is had with the first row, which keys have unless another is asked for.
+  // The profile was measured with the first variant, which keys have unless another is asked for.
   if (gpu != nullptr && key.gpu_ctr == aes::gpu_ctr_variants().data()) {
     shape = known_shape(tune::Operation::gpu_ctr, key.bits, length, gpu, shape);
   }

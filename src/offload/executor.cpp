@@ -77,7 +77,7 @@ uint64_t Executor::piece_bytes(uint64_t cpu_bytes) const {
   if (slot_count_ == 0) return cpu_bytes;
   uint64_t longest = 0;
   for (uint32_t i = 0; i < slot_count_; ++i) longest = std::max(longest, slots_[i]->run_bytes());
-  // A core takes as long for a piece as a slot does for several; nobody should wait for the last of them.
+  // A core takes as long for a piece as a slot does for several; no worker should wait for the last of them.
   return cpu_ ? std::clamp(longest / 4, cpu_bytes, std::max(cpu_bytes, longest)) : longest;
 }
 

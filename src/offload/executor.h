@@ -24,7 +24,7 @@ class Executor {
 
   // For data at `home`. With the engines of the CPU this is make_plan, takes nothing and cannot fail; but an automatic one is
   // `hybrid` where the profile says so and the process has used a GPU before. With `cuda`: UNAVAILABLE, DEVICE, DEVICE_MEMORY,
-  // MEMORY, FORKED; with `hybrid` a device that cannot be had is done without.
+  // MEMORY, FORKED; with `hybrid` a device that is not available is left out.
   Status acquire(const config::EngineChoice& engine, const parallel::Task& task, Home home);
 
   const parallel::Plan& plan() const { return plan_; }

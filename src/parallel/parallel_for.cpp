@@ -19,7 +19,7 @@ void keep_smallest(std::atomic<Nanoseconds>& smallest, Nanoseconds value) {
 
 constinit Backoff backoff;
 
-// A contiguous share of the runs, and the next of them that nobody has taken.
+// A contiguous share of the runs, and the next of them that is not taken.
 struct alignas(64) Share {
   std::atomic<uint64_t> next{0};
   uint64_t end = 0;

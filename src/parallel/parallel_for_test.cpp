@@ -56,7 +56,7 @@ TEST(Run, works_inside_another_team) {
   });
 }
 
-// A team that lost far more time than its work took is not tried again at once where nobody asked for it.
+// A team that lost far more time than its work took is not tried again at once unless it was asked for.
 TEST(Run, rests_after_a_loss_unless_workers_were_asked_for) {
   const Plan optional{config::Kind::threads, 2, aes::Stores::ordinary, "", nullptr, 1};
   std::atomic<bool> joined{false};

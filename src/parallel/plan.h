@@ -1,5 +1,5 @@
 // The decision for one job: how many workers, and why. The tuning profile's entry decides, else the fall-back rule; nothing
-// adjusts that later but the backoff (backoff.h), for calls whose workers nobody asked for.
+// adjusts that later but the backoff (backoff.h), for calls whose workers were not asked for.
 #pragma once
 
 #include <cstdint>

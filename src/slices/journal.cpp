@@ -132,7 +132,7 @@ Status read_journal(int fd, const Keyring& keyring, uint32_t max_work_factor, Te
 
 SyncGroup::~SyncGroup() {
   if (process_ != process_number()) {
-    // The thread is the parent's, and so may be whoever holds the lock or waits.
+    // The thread is the parent's; threads of the parent may hold the lock or wait.
     if (thread_.joinable()) thread_.detach();
     static_cast<void>(waiting_on_.release());
     return;
@@ -197,7 +197,7 @@ void SyncGroup::sync(std::unique_lock<std::mutex>& lock) {
   if (was_slow && !thread_.joinable()) start_thread();
 }
 
-// Where no thread can be had, those who wait go on doing it.
+// If no thread can be started, the waiting workers go on syncing in turn.
 void SyncGroup::start_thread() {
   const parallel::NoSignals held;
   try {

@@ -68,7 +68,7 @@ class SyncGroup {
 
   const int fd_;
   const uint64_t process_ = process_number();
-  // In a forked child there is nobody to let them go, and to destroy them would wait for threads that it does not have.
+  // Not destroyed in a forked child: that would wait for threads that exist only in the parent.
   struct Waiting {
     std::mutex mutex;
     std::condition_variable wanted, done;  // for the thread; for those who wait
